@@ -5,12 +5,10 @@ use std::sync::Arc;
 use super::{
     AppState, BranchTarget, Effect, Page, Pane, PaneId, PaneStatus, ScoreDialog, ScoreReadiness,
 };
-use crate::generation::{
-    Continuation, FinishReason, Generation, GenerationConfig, Limits, Lineage, Origin, PaneModel,
-};
+use crate::generation::{Continuation, Generation, GenerationConfig, Limits, Lineage, Origin};
 use crate::state::branches::{ContinueRequest, Extension, Upcoming};
 use crate::state::pane_models::OwnModel;
-use crate::state::panes::pane::{Kept, PendingGeneration};
+use crate::state::panes::pane::Kept;
 use crate::state::servers::grouped;
 use crate::worker::{GenerationId, PaneRequest, Request, ServerRequest};
 
@@ -94,28 +92,14 @@ impl AppState {
             };
             let config = self.config_of(pane);
             let own = self.models.own(pane);
-            let (named, model) = (OwnModel::named(own.as_ref()), OwnModel::local(own.as_ref()));
-            let served = named.as_ref().and_then(PaneModel::served).cloned();
+            let (served, model) = OwnModel::address(own.as_ref());
             self.last_id += 1;
             let id = GenerationId(self.last_id);
             if let Some(pane) = self.panes.get_mut(place) {
-                let mut status = std::mem::replace(&mut pane.status, PaneStatus::Ready);
-                // A text that is replaced while it is being generated is cancelled.
-                status.finish(FinishReason::Cancelled);
-                let pending = PendingGeneration {
-                    id,
-                    name: pane.settings.name.clone(),
-                    config: config.clone(),
-                    previous: status.into_generation(),
-                    kept: None,
-                    own_model: own,
-                };
-                pane.running_model = named;
-                pane.server_notes.clear();
+                pane.wait_for(id, config.clone(), own, None);
                 // The last token before the pause is only previewed.
                 pane.upcoming = pause_after
                     .map(|n_tokens| Upcoming::expected(id, n_tokens - 1, config.clone()));
-                pane.status = PaneStatus::Waiting { pending };
                 let request = PaneRequest {
                     id,
                     config,
@@ -190,7 +174,7 @@ impl AppState {
         let model = OwnModel::local(own.as_ref());
         let config = GenerationConfig { limits, ..config };
         if let Some(pane) = self.panes.get_mut(place) {
-            pane.wait_for(id, config.clone(), own);
+            pane.wait_for(id, config.clone(), own, None);
         }
         effects.push(Effect::Send(Request::Score {
             text,
@@ -253,8 +237,7 @@ impl AppState {
     ) -> Option<ContinueRequest> {
         let pane = self.pane(id)?;
         let (mut config, own) = (self.config_of(pane), self.models.own(pane));
-        let (named, model) = (OwnModel::named(own.as_ref()), OwnModel::local(own.as_ref()));
-        let served = named.as_ref().and_then(PaneModel::served).cloned();
+        let (served, model) = OwnModel::address(own.as_ref());
         let n_given = extension.n_kept + extension.by_hand.len();
         if n_given >= config.limits.max_new_tokens {
             // A text that has reached the limit may grow by as many tokens again.
@@ -263,8 +246,6 @@ impl AppState {
         self.last_id += 1;
         let generation_id = GenerationId(self.last_id);
         let pane = self.panes.pane_mut(id)?;
-        let status = std::mem::replace(&mut pane.status, PaneStatus::Ready);
-        let previous = status.into_generation();
         text.go_on(extension.n_kept, config.clone());
         text.finish = None;
         text.grammar_complete = None;
@@ -278,7 +259,7 @@ impl AppState {
                 }),
             };
         }
-        pane.upcoming = extension
+        let upcoming = extension
             .n_shown
             .map(|n_shown| Upcoming::expected(text.lineage.id, n_shown, config.clone()));
         let last = text.steps.last();
@@ -294,20 +275,12 @@ impl AppState {
             pause_after: extension.pause_after,
         };
         let prompt = Arc::clone(&text.prompt);
-        let pending = PendingGeneration {
-            id: generation_id,
-            name: pane.settings.name.clone(),
-            config: config.clone(),
-            previous,
-            kept: Some(Kept {
-                text,
-                replaces: extension.branches_by.is_some(),
-            }),
-            own_model: own,
+        let kept = Kept {
+            text,
+            replaces: extension.branches_by.is_some(),
         };
-        pane.running_model = named;
-        pane.server_notes.clear();
-        pane.status = PaneStatus::Waiting { pending };
+        pane.wait_for(generation_id, config.clone(), own, Some(kept));
+        pane.upcoming = upcoming;
         let request = PaneRequest {
             id: generation_id,
             config,

@@ -2,13 +2,10 @@
 
 use std::path::PathBuf;
 
-use super::panes::pane::PendingGeneration;
-use super::{
-    BranchTarget, Effect, Models, Notice, Notices, Pane, PaneId, PaneStatus, Panes, capitalize,
-};
-use crate::generation::{FinishReason, GenerationConfig, ModelSource, PromptForm, PromptText};
+use super::{BranchTarget, Effect, Models, Notice, Notices, Pane, PaneId, Panes, capitalize};
+use crate::generation::{ModelSource, PromptForm, PromptText};
 use crate::state::pane_models::OwnModel;
-use crate::worker::{GenerationId, Request};
+use crate::worker::Request;
 
 /// A passage that a person wrote, which surprises the built-in model more than its own texts do:
 /// Katherine Mansfield (1888–1923), "The Garden Party" (1922, public domain). The model has not read
@@ -194,30 +191,5 @@ impl ScoreDialog {
         if prompt.form == PromptForm::Raw && prompt.text == self.text {
             self.counted = Some((prompt.text.clone(), n_tokens));
         }
-    }
-}
-
-impl Pane {
-    /// Waits for a text that replaces the current one.
-    pub(super) fn wait_for(
-        &mut self,
-        id: GenerationId,
-        config: GenerationConfig,
-        own: Option<OwnModel>,
-    ) {
-        self.running_model = OwnModel::named(own.as_ref());
-        self.upcoming = None;
-        self.server_notes.clear();
-        let mut status = std::mem::replace(&mut self.status, PaneStatus::Ready);
-        status.finish(FinishReason::Cancelled);
-        let pending = PendingGeneration {
-            id,
-            name: self.settings.name.clone(),
-            config,
-            previous: status.into_generation(),
-            kept: None,
-            own_model: own,
-        };
-        self.status = PaneStatus::Waiting { pending };
     }
 }

@@ -4,6 +4,7 @@
 //! `make_fixtures.py`, `make_families.py` and `make_hybrids.py` generated the fixtures.
 
 mod beams;
+mod before_download;
 mod borrowed;
 mod borrowed_faults;
 mod comparing;

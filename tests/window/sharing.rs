@@ -181,9 +181,9 @@ fn a_text_is_opened_from_a_file_and_an_unreadable_one_says_why() {
     press(&mut window, "Open");
     wait(&mut window, "the text", |state| {
         let dialog = state.dialogs.score.as_ref();
-        let counted = |dialog| format!("{:?}", dialog.readiness(&state.panes, &state.models));
         dialog.is_some_and(|dialog| {
-            dialog.text == GIVEN && counted(dialog) == "Fits { n_tokens: 28 }"
+            let counted = dialog.readiness(&state.panes, &state.models);
+            dialog.text == GIVEN && format!("{counted:?}") == "Fits { n_tokens: 28 }"
         })
     });
     window.get_by_label("28 tokens");

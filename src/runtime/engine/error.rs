@@ -147,10 +147,12 @@ pub enum EngineError {
     },
 
     /// A folder lacks one of the files that a model needs.
-    #[error("there is no {what} in this folder\n{path}")]
+    #[error("there is no {what} in this {place}\n{path}")]
     FileMissing {
         /// The file's usual name.
         what: &'static str,
+        /// "folder" or "repository".
+        place: &'static str,
         /// The path of the folder.
         path: String,
     },
@@ -165,9 +167,11 @@ pub enum EngineError {
     },
 
     /// One file of a split model is missing.
-    #[error("there is no {name} in this folder, but other parts of the model are here\n{path}")]
+    #[error("there is no {name} in this {place}, but other parts of the model are here\n{path}")]
     PartMissing {
         name: String,
+        /// "folder" or "repository".
+        place: &'static str,
         /// The path of the folder.
         path: String,
     },

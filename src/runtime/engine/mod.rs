@@ -30,6 +30,7 @@ mod guided_writer;
 mod job;
 mod loaded_model;
 mod model_comparison;
+mod model_folder;
 mod open;
 mod other_rows;
 mod prefill;
@@ -69,7 +70,10 @@ pub use gguf_tokenizer::open_gguf_tokenizer;
 pub use job::{AnyPlan, Job, JobContext, JobData, JobPlan, JobPriority, JobReport, JobUpdate};
 pub use loaded_model::{LoadProgress, LoadedModel};
 pub use model_comparison::ModelComparison;
-pub use open::{TokenizerOutline, inspect, inspect_with_tokenizer, open_path, open_tokenizer};
+pub use open::{
+    TokenizerOutline, check_remote, folder_openness, gguf_openness, inspect,
+    inspect_with_tokenizer, open_path, open_tokenizer,
+};
 pub use prefill::PREFILL_CHUNK;
 pub use prefix_cache::DEFAULT_PREFIX_CACHE_BYTES;
 pub use progress::{Progress, Recorder};

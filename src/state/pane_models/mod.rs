@@ -12,7 +12,7 @@ mod rows;
 use crate::generation::hosts::OWN_MODEL;
 use crate::generation::{
     ByteSize, ChatSupport, MemoryNeed, ModelInfo, ModelOutline, ModelSource, PaneModel,
-    PaneSettings,
+    PaneSettings, ServedModel,
 };
 use crate::state::models::open::Inspected;
 use crate::state::{
@@ -53,6 +53,13 @@ impl OwnModel {
     /// Returns the model that a request names; `None` for the main one.
     pub(super) fn named(own: Option<&Self>) -> Option<PaneModel> {
         own.map(|own| own.model.clone())
+    }
+
+    /// Returns the server that a request goes to, or the source that a request to the engine names;
+    /// neither for the main model.
+    pub(super) fn address(own: Option<&Self>) -> (Option<ServedModel>, Option<ModelSource>) {
+        let served = own.and_then(|own| own.model.served()).cloned();
+        (served, Self::local(own))
     }
 
     /// Returns the source that a request to the engine names; `None` for the main model.
