@@ -5,7 +5,7 @@
 
 pub use quartet_kernels as kernels;
 
-pub use quartet_core::{analysis, decoding, generation, glossary, interop, lessons};
+pub use quartet_core::{analysis, decoding, generation, glossary, interop, lessons, reference};
 
 pub use quartet_runtime::{engine, hub, servers, worker};
 

@@ -36,6 +36,10 @@ const ALLOWED_USES: &[(&str, &[&str])] = &[
         "lessons",
         &["analysis", "decoding", "generation", "interop"],
     ),
+    (
+        "reference",
+        &["decoding", "generation", "interop", "lessons"],
+    ),
     ("export", &["analysis", "decoding", "generation", "interop"]),
     (
         "state",
@@ -73,6 +77,7 @@ const ALLOWED_USES: &[(&str, &[&str])] = &[
             "interop",
             "lessons",
             "plots",
+            "reference",
             "state",
         ],
     ),
@@ -298,6 +303,23 @@ fn the_worker_names_no_experiment() {
     }
 }
 
+/// A document that is not listed could be chosen, but not saved.
+#[test]
+fn every_document_is_listed() {
+    let list = fs::read_to_string(source_root().join("app/documents.rs")).unwrap();
+    for path in rust_files(&source_root()) {
+        let code = fs::read_to_string(&path).unwrap();
+        for kind in code.split("impl DocumentKind for ").skip(1) {
+            let listed = format!("gather_as::<{}>", first_word(kind));
+            assert!(
+                list.contains(&listed),
+                "{}: add `{listed}` to `app/documents.rs`",
+                path.display()
+            );
+        }
+    }
+}
+
 #[test]
 fn every_module_is_listed() {
     let listed: BTreeSet<String> = ALLOWED_USES
@@ -366,6 +388,31 @@ fn unsafe_is_used_only_in_listed_files() {
             path.display()
         );
     }
+}
+
+/// What people read has ’ between two letters, as the lessons and the glossary have it. Nothing else
+/// in the code has a straight apostrophe there, except the byte `b'x'`.
+#[test]
+fn apostrophes_are_typographic() {
+    let mut straight = Vec::new();
+    for path in rust_files(&source_root()) {
+        let is_test = is_for_tests(&path) || path.to_string_lossy().ends_with("_tests.rs");
+        let code = without_comments(&fs::read_to_string(&path).unwrap());
+        for line in without_tests(&code).lines().filter(|_| !is_test) {
+            let chars: Vec<char> = line.chars().collect();
+            let is_straight = chars.windows(4).any(|four| match *four {
+                ['b', '\'', _, '\''] => false,
+                [before, '\'', after, _] => {
+                    (before.is_ascii_alphabetic() || before == '}') && after.is_ascii_lowercase()
+                }
+                _ => false,
+            });
+            if is_straight {
+                straight.push(format!("{}: {}", path.display(), line.trim()));
+            }
+        }
+    }
+    assert!(straight.is_empty(), "{}", straight.join("\n"));
 }
 
 #[test]

@@ -105,6 +105,9 @@ fn table(
         ("Free memory", ByteSize(n_free).to_string()),
     ];
     rows.extend(state_rows(memory, n_tokens));
+    if let Some(experts) = &outline.experts {
+        rows.push(("Experts", experts.to_string()));
+    }
     if let Some(conversion) = &outline.conversion {
         rows.push(("Converts", conversion.to_string()));
     }
@@ -182,6 +185,7 @@ mod tests {
                 keeps_checkpoints: false,
                 n_vocab: 128_256,
             },
+            experts: None,
             conversion: Some(Conversion {
                 formats: vec![("IQ4_NL".to_owned(), "Q8_0".to_owned())],
                 n_file_bytes: 18_000_000,
@@ -237,15 +241,10 @@ Warning      the settings could not be read
         let expected = [("State", state), ("Checkpoints", checkpoints)];
         let expected = expected.map(|(title, words)| (title, words.to_owned()));
         assert_eq!(state_rows(memory, 130), expected);
-        assert_eq!(
-            state_rows(
-                MemoryNeed {
-                    n_state_bytes: 0,
-                    ..memory
-                },
-                130
-            ),
-            []
-        );
+        let stateless = MemoryNeed {
+            n_state_bytes: 0,
+            ..memory
+        };
+        assert!(state_rows(stateless, 130).is_empty());
     }
 }

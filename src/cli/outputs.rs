@@ -20,7 +20,7 @@ pub(super) fn check_outputs(outputs: [(&str, Option<&Path>); 2]) -> Result<(), F
     let [(first, _), (second, _)] = outputs;
     if outputs.map(|(_, path)| path) == [Some(Path::new("-")); 2] {
         return Err(Failure::usage(format!(
-            "{first} and {second} can't both write to standard output"
+            "{first} and {second} can’t both write to standard output"
         )));
     }
     for (_, path) in outputs {

@@ -21,7 +21,7 @@ pub(super) fn axes_of(
     let axis = |description: &str| {
         parse_axis(description).map_err(|error| {
             let pointed = error.pointing_into(description);
-            Failure::usage(format!("can't vary this:\n\n{pointed}"))
+            Failure::usage(format!("can’t vary this:\n\n{pointed}"))
         })
     };
     let axes: Result<Vec<Axis>, Failure> = descriptions

@@ -7,6 +7,7 @@
 mod beams;
 mod cache_curves;
 mod cache_lab;
+mod calibration;
 mod drafts;
 mod fine_grid;
 mod fit;
@@ -25,6 +26,14 @@ mod sweep;
 mod trend;
 mod verified;
 
+use self::beams::BeamsPicture;
+use self::calibration::CalibrationPicture;
+use self::drafts::DraftsPicture;
+use self::next_token::NextTokenPicture;
+use self::score::ScorePicture;
+use self::speed::SpeedPicture;
+use crate::state::Plot;
+
 pub use beams::{BeamTree, beam_tree_ui};
 pub use cache_curves::{NamedCurve, cache_curves_ui};
 pub use cache_lab::cache_lab_ui;
@@ -37,11 +46,14 @@ pub use model_comparison::model_comparison_ui;
 pub use next_token::{
     AfterChain, CandidateRow, NextTokenData, TokenStyle, next_token_plot_ui, token_galley,
 };
-pub use picture::{AROUND, CAPTION_GAP, MARGIN, PicturePlot};
+pub use picture::{
+    AROUND, CAPTION_GAP, KeptPlot, MARGIN, PicturePlot, PlotChoices, PlotFile, PlottedRun,
+    RunPicture,
+};
 pub use proven::{ProvenData, proven_ui};
 pub use scale::count;
 pub use score::{ScoreData, ScoreLane, ScoreValues, score_plot_ui};
-pub use speed::{SpeedData, SpeedLine, speed_plot_ui};
+pub use speed::{SpeedData, SpeedLine};
 pub use stability::{StabilityPlot, stability_ui};
 pub use sweep::{
     Curve, MapResponse, Scatter, SweepMap, curve_ui, heat_legend, heat_step, map_height, map_ui,
@@ -49,6 +61,20 @@ pub use sweep::{
 };
 pub use trend::{TrendData, TrendFigures, p_value_plot_ui, trend_plot_ui};
 pub use verified::VerifiedData;
+
+/// Returns how a picture is made from the texts of a run, or `None` if it is not a plot.
+pub fn run_picture(plot: Plot) -> Option<Box<dyn RunPicture>> {
+    Some(match plot {
+        Plot::Score => Box::new(ScorePicture),
+        Plot::NextToken => Box::new(NextTokenPicture),
+        Plot::Speed => Box::new(SpeedPicture),
+        Plot::Trend(trend) => Box::new(trend),
+        Plot::Calibration => Box::new(CalibrationPicture),
+        Plot::Beams => Box::new(BeamsPicture),
+        Plot::Drafts => Box::new(DraftsPicture),
+        Plot::Xray | Plot::ByHand | Plot::Tree | Plot::Texts | Plot::Gaps => return None,
+    })
+}
 
 /// Identifies a step of a pane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

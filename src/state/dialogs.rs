@@ -78,6 +78,8 @@ pub enum HelpTab {
     Keys,
     /// The glossary.
     Words,
+    /// What to do about a text, and a page for each filter and each way to draw.
+    Filters,
     /// What leaves the computer, and where files are kept.
     Privacy,
     /// What does not work yet.
@@ -88,9 +90,10 @@ pub enum HelpTab {
 
 impl HelpTab {
     /// All tabs, from left to right.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Keys,
         Self::Words,
+        Self::Filters,
         Self::Privacy,
         Self::Limits,
         Self::Licenses,
@@ -101,6 +104,7 @@ impl HelpTab {
         match self {
             Self::Keys => "Keys",
             Self::Words => "Words",
+            Self::Filters => "Filters",
             Self::Privacy => "Privacy and files",
             Self::Limits => "Known limits",
             Self::Licenses => "Licenses",

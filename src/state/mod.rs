@@ -19,6 +19,7 @@ mod branches;
 mod by_hand;
 mod command;
 mod dialogs;
+mod document;
 mod events;
 mod export_choice;
 mod folders;
@@ -61,19 +62,21 @@ pub use branches::{
     RunTexts,
 };
 pub use by_hand::{ByHand, HAND_SCORES, HAND_TOKENS, HandDraws, HandPreset, HandToken, HeldToken};
-pub use command::{Command, Document, Effect, PathPurpose, PinMove, TableFormat, VotesFormat};
+pub use command::{Command, Effect, PathPurpose, PinMove};
 pub use dialogs::{Dialogs, HelpTab, SettingsTab};
+pub use document::{
+    AnswersDocument, Document, DocumentKind, EverythingDocument, LessonDocument, PictureDocument,
+    PresetsDocument, ResultFormat, RunDocument, Unsaved,
+};
 pub use export_choice::{ExportChoice, RunFileStyle};
 pub use folders::{ChosenFolders, FolderCommand, FolderKind, Folders, SystemFolders};
-pub use futures::{
-    FUTURE_COUNTS, FUTURE_LENGTHS, Futures, FuturesCommand, FuturesFormat, FuturesRun, WordRow,
-};
+pub use futures::{FUTURE_COUNTS, FUTURE_LENGTHS, Futures, FuturesCommand, FuturesRun, WordRow};
 pub use jobs::RunStatus;
 pub use lab::{
     AxisForm, BLIND_VOTES, BatchPane, BatchRun, BatchText, BlindResults, BlindRun, BlindTest,
     CacheProgress, CacheRun, FitForm, FitInput, FitReading, FitRun, FitStage, Lab, LabCommand,
     LabSettings, LabTab, ModelsForm, ModelsRun, ShownText, StabilityAxes, StabilityRun,
-    StabilityScope, SweepFile, SweepForm, SweepRun,
+    StabilityScope, SweepForm, SweepRun,
 };
 pub use lessons::{
     Again, Answer, Guess, LessonCommand, LessonPhase, LessonProgress, LessonRun, Lessons,
@@ -94,7 +97,7 @@ pub use panes::{
     ComparedPair, N_STEP_DRAWS, Pane, PaneId, PaneStatus, Panes, Paste, PasteCommand,
     PresetCommand, Repetition, Undo, WhatIfSummary, WhatIfToken, WhatIfVerdict, WhatIfs,
 };
-pub use picture::{PictureFormat, PictureTarget, PictureTheme, Plot, PlotFile, SweepPicture};
+pub use picture::{PictureFormat, PictureTarget, PictureTheme, Plot, RightPlot, SweepPicture};
 pub use prompt::{Prompt, PromptLength, PromptMode, PromptReading};
 pub use recording::MemoryLimits;
 pub use runs::{

@@ -3,7 +3,7 @@
 use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 
-use super::{Command, Document, Effect, PathPurpose};
+use super::{Command, Document, Effect, PathPurpose, Unsaved};
 
 /// Whether a notice reports success or failure, or gives a hint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,11 +111,11 @@ impl Notices {
     }
 
     pub(super) fn on_save_failed(&mut self, document: Document, path: PathBuf, error: &str) {
+        let Unsaved { title, kept } = document.unsaved();
         let purpose = PathPurpose::Save(document);
-        let (title, safe) = document.unsaved_words();
-        let body = format!("{error}. {safe}.\n{}", path.display());
+        let body = format!("{error}. {kept}.\n{}", path.display());
         let notice = Notice::error(title, body)
-            .with_action("Save elsewhere…", Command::AskPath(purpose))
+            .with_action("Save elsewhere…", Command::AskPath(purpose.clone()))
             .with_action("Try again", Command::PathGiven(purpose, path));
         self.notify(notice);
     }

@@ -1,6 +1,6 @@
 //! The watermark that the window looks for, and the dialog that tests any text for it.
 
-use super::{Effect, PaneId, Panes, Tint, ViewChoices, capitalize};
+use super::{Effect, PaneId, Panes, Plot, Tint, ViewChoices, capitalize};
 use crate::analysis::trend::Trend;
 use crate::analysis::watermark::{WatermarkScan, first_mark, watermark_legend};
 use crate::decoding::TokenId;
@@ -77,7 +77,8 @@ impl ViewChoices {
 
     /// Returns whether the window shows where the watermark is.
     pub fn shows_watermark(&self) -> bool {
-        self.tint == Tint::Watermark || self.trend == Some(Trend::Watermark)
+        let plot = Plot::Trend(Trend::Watermark);
+        self.tint == Tint::Watermark || self.right_plot.0 == plot
     }
 
     /// Returns the labels of the steps of the current tint; a step that does not occur has an empty

@@ -3,7 +3,9 @@
 //! It reads the state and returns commands. It knows neither the engine nor the worker.
 
 pub mod app_icon;
+pub mod documents;
 pub mod futures;
+pub mod lab;
 pub mod pictures;
 pub mod run_folder;
 pub mod token_text;
@@ -25,7 +27,6 @@ mod fit;
 mod help;
 mod history;
 mod keys;
-mod lab;
 mod layout;
 mod lessons;
 mod lint_notice;

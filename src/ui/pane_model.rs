@@ -261,7 +261,7 @@ pub(super) fn at_bottom_ui(
     let drawn = child.min_rect().height();
     if (drawn - height).abs() > 0.5 {
         ui.data_mut(|data| data.insert_temp(id, drawn));
-        ui.ctx().request_discard("the notice's height changed");
+        ui.ctx().request_discard("the notice’s height changed");
     }
     drawn + 16.0
 }

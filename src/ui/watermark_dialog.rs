@@ -198,7 +198,7 @@ mod tests {
     use crate::decoding::watermark::Watermark;
     use crate::generation::PromptToken;
     use crate::state::tests::{deliver_tokens, written};
-    use crate::state::{Command, PaneAction, Tint};
+    use crate::state::{Command, PaneAction, Plot, RightPlot, Tint};
     use crate::ui::testing::{Window, press, window_of};
 
     /// Opens the dialog with a pane's text, as the pane's menu does.
@@ -241,7 +241,7 @@ mod tests {
     fn the_tint_and_the_plot_offer_what_to_look_for() {
         let mut state = written();
         state.view.tint = Tint::Watermark;
-        state.view.trend = Some(Trend::Watermark);
+        state.view.right_plot = RightPlot(Plot::Trend(Trend::Watermark));
         let mut window = window_of(vec2(1280.0, 800.0), state);
         window.run_steps(4);
         window.get_by_label_contains("No pane leaves a watermark");

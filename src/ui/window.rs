@@ -233,7 +233,8 @@ impl WindowUi {
 
 /// Returns the rectangle of the running lesson's card, below the top bar on the right.
 fn lesson_card(window: Rect, state: &AppState) -> Option<Rect> {
-    let is_shown = state.page == Page::Write && state.lessons.run().is_some();
+    let has_card = matches!(state.page, Page::Write | Page::Lab);
+    let is_shown = has_card && state.lessons.run().is_some();
     let inner = window.shrink2(vec2(EDGE, 0.0));
     let size = vec2(CARD, inner.height() - TOP_BAR - EDGE);
     let min = pos2(inner.right() - CARD, inner.top() + TOP_BAR);

@@ -7,9 +7,9 @@ use std::ops::ControlFlow;
 use candle_core::{Device, Tensor};
 use quartet::engine;
 
-use crate::architectures::TOLERANCE;
 use crate::architectures::fixture::{self, Fixture, Form};
 use crate::architectures::reading::{self, Reading};
+use crate::architectures::{TOLERANCE, experts};
 
 /// The fixtures of `make_families.py` that have a greedy text for all forms.
 const FAMILIES: [&str; 19] = [
@@ -46,7 +46,9 @@ fn greedy_texts_are_those_of_transformers() {
         ("mamba2", 200),
         ("qwen3_5", 32),
     ];
-    let families = FAMILIES.map(|name| (name, 32)).into_iter().chain(recurrent);
+    let experts = experts::FAMILIES.into_iter();
+    let families = FAMILIES.into_iter().chain(experts).map(|name| (name, 32));
+    let families = families.chain(recurrent);
     for (name, n_tokens) in families {
         for form in [Form::Newer, Form::Older, Form::Gguf] {
             let fixture = Fixture::open(name, form);

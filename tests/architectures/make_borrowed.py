@@ -10,13 +10,11 @@ Without names it writes all. What `make_fixtures.py` says of its fixtures holds 
 import itertools
 import json
 import sys
-import tempfile
-from pathlib import Path
 
 import gguf
 import torch
 import transformers
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 
 import make_fixtures as known
 from make_fixtures import N_TOKENS, N_VOCAB, SIZES, scaled
@@ -27,11 +25,8 @@ PARTIAL = scaled("default", partial_rotary_factor=0.5)
 GGUF = {"phi": "phi2"}
 # What config.json calls a fact of these models.
 RENAMED = {
-    "qwen3_moe": {"num_local_experts": "num_experts"},
     "recurrent_gemma": {"block_types": "_block_types"},
 }
-# Whose parts have other names in memory than in a file.
-MIXTURES = ("mixtral", "qwen2_moe", "qwen3_moe")
 
 
 def cases():
@@ -51,16 +46,6 @@ def cases():
         **dict(endless, num_hidden_layers=3), lru_width=40, attention_window_size=48,
         block_types=["recurrent", "attention"],
         rope_parameters=PARTIAL)
-    yield "qwen2_moe", t.Qwen2MoeConfig(
-        **SIZES, num_experts=4, num_experts_per_tok=2, moe_intermediate_size=16,
-        shared_expert_intermediate_size=24, decoder_sparse_step=2,
-        rope_parameters=scaled("default"))
-    yield "mixtral", t.MixtralConfig(
-        **dict(SIZES, intermediate_size=16), num_local_experts=4, num_experts_per_tok=2,
-        rope_parameters=scaled("default"))
-    yield "qwen3_moe", t.Qwen3MoeConfig(
-        **SIZES, head_dim=16, num_experts=4, num_experts_per_tok=2, moe_intermediate_size=16,
-        norm_topk_prob=True, rope_parameters=scaled("default"))
 
 
 def older(config):
@@ -70,7 +55,7 @@ def older(config):
     else:
         form = {**config, "torch_dtype": "float32"}
         form.pop("dtype", None)
-    if "layer_types" in config and config["model_type"] not in MIXTURES:
+    if "layer_types" in config:
         form["layer_types"] = [
             "attention" if kind == "full_attention" else kind
             for kind in config["layer_types"]]
@@ -112,15 +97,6 @@ def gguf_tensors(model, arch):
         yield names.get_name(name, try_suffixes=(".weight", ".bias")), weights
 
 
-def stored(model):
-    """The weights by the names that they have in a file."""
-    if model.config.model_type not in MIXTURES:
-        return model.state_dict()
-    with tempfile.TemporaryDirectory() as folder:
-        model.save_pretrained(folder)
-        return load_file(Path(folder) / "model.safetensors")
-
-
 def write_case(name, config, seed):
     folder = HERE / name
     folder.mkdir(parents=True, exist_ok=True)
@@ -131,7 +107,7 @@ def write_case(name, config, seed):
     for file, form in (("config.json", written), ("config.older.json", older(written))):
         (folder / file).write_text(json.dumps(form, indent=1, sort_keys=True) + "\n")
     tied = config.tie_word_embeddings
-    weights = {key: value.half().contiguous() for key, value in stored(model).items()
+    weights = {key: value.half().contiguous() for key, value in model.state_dict().items()
                if not (tied and key == "lm_head.weight")}
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
     if name in GGUF:

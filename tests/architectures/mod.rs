@@ -1,7 +1,8 @@
 //! Compares each architecture's logits with those of transformers for the same weights: from
 //! safetensors with either form of `config.json` and from GGUF, however the text is fed.
 //!
-//! `make_fixtures.py`, `make_families.py` and `make_hybrids.py` generated the fixtures.
+//! `make_fixtures.py`, `make_families.py`, `make_hybrids.py` and `make_experts.py` generated the
+//! fixtures.
 
 mod beams;
 mod before_download;
@@ -10,6 +11,7 @@ mod borrowed_faults;
 mod comparing;
 mod drafts;
 mod early_layers;
+mod experts;
 mod families;
 mod faults;
 mod fixture;
@@ -32,7 +34,7 @@ use crate::architectures::reading::Reading;
 /// The error that a different summation order may cause in logits of magnitude 2.
 const TOLERANCE: f32 = 1e-4;
 
-const ARCHITECTURES: [&str; 49] = [
+const ARCHITECTURES: [&str; 62] = [
     "apertus",
     "arcee",
     "cohere2",
@@ -49,14 +51,22 @@ const ARCHITECTURES: [&str; 49] = [
     "gemma3-vision",
     "gemma3n",
     "gemma4",
+    "gemma4-experts",
     "gemma4-large",
     "glm4",
+    "glm4_moe",
+    "glm4_moe-groups",
     "gpt2",
+    "gpt_oss",
+    "gpt_oss-mxfp4",
     "granite",
     "granite4",
+    "granite4-experts",
     "granite4-h",
+    "granitemoe",
     "hunyuan",
     "lfm2",
+    "lfm2_moe",
     "llama",
     "llama-linear",
     "llama-llama3",
@@ -68,15 +78,20 @@ const ARCHITECTURES: [&str; 49] = [
     "ministral3",
     "mistral",
     "mistral3",
+    "mixtral",
     "nemotron_h",
     "olmo",
     "olmo2",
     "olmo3",
+    "olmoe",
     "phi3",
     "phi3-longrope",
     "qwen2",
+    "qwen2_moe",
     "qwen3",
     "qwen3_5",
+    "qwen3_5_moe",
+    "qwen3_moe",
     "qwen3_vl",
     "seed_oss",
     "smollm3",

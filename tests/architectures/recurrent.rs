@@ -178,12 +178,6 @@ fn what_these_families_can_not_do_is_rejected_by_name() {
             "\"mamba_proj_bias\": true",
             "mamba_proj_bias true in this family",
         ),
-        (
-            "granite4-h",
-            "\"num_local_experts\": 0",
-            "\"num_local_experts\": 4",
-            "a mixture of experts",
-        ),
     ] {
         let folder = tempfile::tempdir().unwrap();
         copy(name, &["model.safetensors"], folder.path());

@@ -88,7 +88,7 @@ fn a_chat_template_error_is_shown_below_the_prompt_and_raw_mode_still_works() {
         (
             "{% if messages[0].role == 'system' %}{{ raise_exception('none here') }}{% endif %}:",
             "Be kind",
-            "The model's chat template does not accept a system prompt: none here",
+            "The model’s chat template does not accept a system prompt: none here",
         ),
         ("a\n{% endfor %}", "", "on line 2"),
     ];

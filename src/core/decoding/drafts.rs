@@ -273,7 +273,7 @@ mod tests {
             .unwrap_err();
         assert_eq!(
             error.to_string(),
-            "Beam search compares whole texts, so it can't use drafts"
+            "Beam search compares whole texts, so it can’t use drafts"
         );
     }
 }

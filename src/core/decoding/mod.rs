@@ -22,7 +22,7 @@
 
 #![allow(
     clippy::inline_always,
-    reason = "only code inlined into a dispatch is compiled for the CPU's instruction set"
+    reason = "only code inlined into a dispatch is compiled for the CPU’s instruction set"
 )]
 
 mod candidates;

@@ -254,11 +254,11 @@ pub enum SettingError {
     BiasNotFinite,
 
     /// A beam search was given drafts.
-    #[error("Beam search compares whole texts, so it can't use drafts")]
+    #[error("Beam search compares whole texts, so it can’t use drafts")]
     DraftsWithBeams,
 
     /// Guidance was combined with beam search or drafts.
-    #[error("Guidance writes one token at a time, so it can't be combined with beams or drafts")]
+    #[error("Guidance writes one token at a time, so it can’t be combined with beams or drafts")]
     GuidanceWithOthers,
 
     /// The layers that guide are none, too many or repeated.

@@ -65,7 +65,7 @@ pub use model_comparison::{
     DistributionGap, PredictedToken,
 };
 pub use model_source::{ModelSource, PaneModel, ServedModel};
-pub use outline::{MemoryNeed, ModelOutline};
+pub use outline::{ExpertsOutline, MemoryNeed, ModelOutline};
 pub use pane_settings::PaneSettings;
 pub use pane_settings::{chain_words, default_name, needs_seed};
 pub use piece::{Piece, PieceKind};

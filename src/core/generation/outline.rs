@@ -1,5 +1,7 @@
 //! Facts about a model that are known before it is loaded.
 
+use std::fmt;
+
 use super::{ByteSize, Checkpoints, Conversion, Implementation};
 
 /// What the headers of a model's files say, without reading the weights.
@@ -22,6 +24,8 @@ pub struct ModelOutline {
     /// Bytes of weights that one forward pass reads.
     pub n_step_bytes: u64,
     pub memory: MemoryNeed,
+    /// The mixtures of experts, if the model has some.
+    pub experts: Option<ExpertsOutline>,
     /// What is converted while the model is loaded, or `None` if its formats stay as they are.
     pub conversion: Option<Conversion>,
     /// The dimension of a key-value head, or `None` if the number format of the KV cache is fixed.
@@ -31,12 +35,47 @@ pub struct ModelOutline {
 }
 
 impl ModelOutline {
-    /// Adds to a sentence about the model what is converted while it is loaded.
-    pub fn with_conversion(&self, sentence: String) -> String {
+    /// Adds to a sentence about the model what its experts cost, and what is converted while it is
+    /// loaded.
+    pub fn with_costs(&self, mut sentence: String) -> String {
+        if let Some(experts) = &self.experts {
+            sentence = format!("{sentence}. Experts: {experts}");
+        }
         match &self.conversion {
             None => sentence,
             Some(conversion) => format!("{sentence}. Converts {conversion}"),
         }
+    }
+}
+
+/// Mixtures of experts: of the experts in a layer, each token uses a few.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExpertsOutline {
+    /// Experts in a layer.
+    pub n_experts: usize,
+    /// How many of them a token uses.
+    pub n_chosen: usize,
+    /// Weights that a token uses, with those outside of the experts.
+    pub n_active_params: u64,
+    /// The memory of all experts, in bytes.
+    pub n_bytes: u64,
+}
+
+impl fmt::Display for ExpertsOutline {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            n_experts,
+            n_chosen,
+            n_active_params,
+            n_bytes,
+        } = *self;
+        let millions = n_active_params as f64 / 1e6;
+        write!(
+            f,
+            "a token uses {n_chosen} of {n_experts} in a layer, {millions:.0} million weights in \
+             all; on the CPU, each is read from the file when it is first used, and all take {}",
+            ByteSize(n_bytes)
+        )
     }
 }
 

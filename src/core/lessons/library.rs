@@ -12,7 +12,7 @@ macro_rules! files {
 }
 
 /// The files of the lessons, by their names.
-const FILES: [(&str, &str); 18] = files![
+const FILES: [(&str, &str); 21] = files![
     "loop",
     "pieces",
     "softmax",
@@ -31,6 +31,9 @@ const FILES: [(&str, &str); 18] = files![
     "drafts",
     "beams",
     "watermark",
+    "instruct",
+    "fact",
+    "chat-json",
 ];
 
 /// Returns the built-in lessons. They are read once.
@@ -80,7 +83,7 @@ mod tests {
 
     #[test]
     fn every_statement_has_a_step_that_shows_it() {
-        let documentation = include_str!("../../../assets/lessons/README.md");
+        let documentation = include_str!("../../../assets/docs/TEACHING.md");
         let (_, table) = documentation
             .split_once("| statement | lesson | step |")
             .unwrap();

@@ -10,6 +10,7 @@ mod condition;
 mod draft;
 mod field;
 mod file;
+mod hand_fields;
 mod lesson;
 mod library;
 mod path;

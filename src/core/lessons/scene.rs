@@ -1,6 +1,8 @@
 //! What a lesson sees of the window.
 
 use super::lesson::Curve;
+use crate::analysis::Prices;
+use crate::analysis::by_hand::Draws;
 use crate::analysis::cache_lab::CacheLab;
 use crate::decoding::ChainConfig;
 use crate::generation::{FinishReason, Generation};
@@ -20,6 +22,10 @@ pub struct Scene<'a> {
     pub tint: &'a str,
     /// The measurement of the KV cache, if there is one.
     pub cache: Option<&'a CacheLab>,
+    /// The coins tossed by hand, if there are any.
+    pub hand: Option<&'a Draws>,
+    /// The prices that were typed.
+    pub prices: Prices,
     /// The curves that the question draws.
     pub curves: &'a [Curve],
 }

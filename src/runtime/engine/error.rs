@@ -240,7 +240,7 @@ pub enum EngineError {
 
     /// A token has no row in the model's embedding table: either only the tokenizer knows it, or
     /// this is a bug.
-    #[error("token {token} is not in the model's vocabulary of {n_vocab} tokens")]
+    #[error("token {token} is not in the model’s vocabulary of {n_vocab} tokens")]
     UnknownToken { token: u32, n_vocab: usize },
 
     /// The chat template could not be rendered.

@@ -11,7 +11,7 @@ use super::chat_template::{NamedTemplate, default_template};
 use super::model_folder::ModelFolder;
 use super::{ChatError, ChatTemplate, EngineError, Tokenizer};
 
-const WHAT: &str = "The tokenizer's configuration";
+const WHAT: &str = "The tokenizer’s configuration";
 const WHAT_MAP: &str = "The map of special tokens";
 const WHAT_ADDED: &str = "The list of added tokens";
 
@@ -157,7 +157,7 @@ impl TokenizerConfig {
                 n => format!(" and {} more", n - 1),
             };
             contradictions.push(format!(
-                "The tokenizer's other files give {first:?}{others} an id that tokenizer.json does \
+                "The tokenizer’s other files give {first:?}{others} an id that tokenizer.json does \
                  not; tokenizer.json counts"
             ));
         }

@@ -22,7 +22,7 @@ pub enum HubError {
     #[error("{reason}")]
     Unopenable { reason: String },
 
-    #[error("Quartet can't open {file}; choose a GGUF file or a folder with safetensors")]
+    #[error("Quartet can’t open {file}; choose a GGUF file or a folder with safetensors")]
     FileUnopenable { file: String },
 
     #[error("{repository} has several models; choose one of these: {}", .names.join(", "))]
@@ -337,7 +337,7 @@ const TLS_SIGNS: &[&str] = &[
     "invalid peer",
     "peer is incompatible",
     "peer misbehaved",
-    "peer doesn't support",
+    "peer doesn’t support",
 ];
 
 /// Classifies a transport error by its text, because the underlying error types are not exposed.

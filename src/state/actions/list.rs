@@ -9,10 +9,10 @@ use super::{PaletteCommand, PaneAction, Shortcut};
 use crate::export::ExportFormat;
 use crate::generation::formatting::pane_letter;
 use crate::state::{
-    AppState, BranchCommand, BranchesView, Command, DockTab, Document, FuturesCommand, HelpTab,
-    LabTab, LessonCommand, MAX_PANES, ModelsCommand, Pace, Page, PaneId, PathPurpose,
-    PictureFormat, Plot, RunCommand, ScoreCommand, ServerCommand, SettingsTab, TextSize,
-    ThemeChoice, Tint, ViewChange, WatermarkCommand,
+    AnswersDocument, AppState, BranchCommand, BranchesView, Command, DockTab, FuturesCommand,
+    HelpTab, LabTab, LessonCommand, LessonDocument, MAX_PANES, ModelsCommand, Pace, Page, PaneId,
+    PathPurpose, PictureDocument, PictureFormat, Plot, RunCommand, RunDocument, ScoreCommand,
+    ServerCommand, SettingsTab, TextSize, ThemeChoice, Tint, ViewChange, WatermarkCommand,
 };
 
 /// What the palette lists for an action that it leaves out.
@@ -310,7 +310,7 @@ actions! {
         place: "Lessons",
         command: |state| {
             only_if(!state.prompt.text.trim().is_empty(), "Write a prompt first")?;
-            Ok(Command::AskPath(PathPurpose::Save(Document::Lesson)))
+            Ok(Command::save(LessonDocument))
         },
     }
     SaveLessonAnswers {
@@ -319,7 +319,7 @@ actions! {
         command: |state| {
             let any = !state.lessons.predictions().is_empty();
             only_if(any, "No predictions have been made yet")?;
-            Ok(Command::AskPath(PathPurpose::Save(Document::LessonAnswers)))
+            Ok(Command::save(AnswersDocument))
         },
     }
     /// Start or resume the lesson with this index.
@@ -343,7 +343,7 @@ actions! {
         listed: |_| ExportFormat::ALL.map(Action::Export),
         command: |state| {
             needs_text(state)?;
-            Ok(Command::AskPath(PathPurpose::Save(Document::Run(format))))
+            Ok(Command::save(RunDocument(format)))
         },
     }
     ExportEverything {
@@ -377,8 +377,7 @@ actions! {
         listed: |_| UNLISTED,
         command: |state| {
             needs_text(state)?;
-            let document = Document::Picture(plot, format);
-            Ok(Command::AskPath(PathPurpose::Save(document)))
+            Ok(Command::save(PictureDocument { plot, format }))
         },
     }
     SetTheme(theme: ThemeChoice) {

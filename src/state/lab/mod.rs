@@ -25,9 +25,7 @@ use crate::analysis::sweep::Metric;
 use crate::decoding::ChainConfig;
 use crate::generation::{PromptText, SweepPlan};
 use crate::state::jobs::{JobRun, stop_jobs};
-use crate::state::{
-    AppState, Effect, MAX_PANES, Notice, Page, PaneId, PictureFormat, SweepPicture,
-};
+use crate::state::{AppState, Effect, MAX_PANES, Notice, Page, PaneId};
 use crate::worker::{GenerationId, Request};
 
 /// What the user can do on the Lab page.
@@ -112,18 +110,6 @@ impl LabTab {
             Self::ByHand => "By hand",
         }
     }
-}
-
-/// A file with the results of the sweep on screen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SweepFile {
-    Picture(SweepPicture, PictureFormat),
-    /// One row per cell.
-    Cells,
-    /// One row per text.
-    Texts,
-    /// Everything.
-    Json,
 }
 
 /// The Lab page.
@@ -262,24 +248,6 @@ impl Lab {
         let row = moved(cell / n_columns, rows, n_rows);
         let column = moved(cell % n_columns, columns, n_columns);
         self.selected = Some(row * n_columns + column);
-    }
-}
-
-impl SweepFile {
-    /// Returns the file name that the dialog suggests.
-    pub(super) fn file_name(self) -> String {
-        match self {
-            Self::Picture(SweepPicture::Metric(metric), format) => {
-                let name = metric.name().to_lowercase().replace(' ', "-");
-                format!("quartet-sweep-{name}.{}", format.extension())
-            }
-            Self::Picture(SweepPicture::Scatter, format) => {
-                format!("quartet-sweep-quality.{}", format.extension())
-            }
-            Self::Cells => "quartet-sweep-cells.csv".to_owned(),
-            Self::Texts => "quartet-sweep-texts.csv".to_owned(),
-            Self::Json => "quartet-sweep.json".to_owned(),
-        }
     }
 }
 

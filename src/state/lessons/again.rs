@@ -3,9 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::run::{Again, LessonPhase, acts_before};
+use super::run::{Again, LessonPhase};
 use super::{LessonRun, Lessons};
 use crate::lessons::{Origin, Prediction, Question};
+use crate::state::{Pane, Panes, Pin};
 
 impl LessonRun {
     /// Returns where the question is from, if it came back.
@@ -39,9 +40,36 @@ impl LessonRun {
         }
     }
 
-    /// Sets the window up for a question of another lesson.
+    /// Marks the token with this number as the learner's guess, and pins it if it has been generated.
+    pub(super) fn mark_token(&mut self, number: usize, panes: &Panes, pinned: &mut Option<Pin>) {
+        let Some((place, n_tokens)) = self.marked_pane() else {
+            return;
+        };
+        let number = number.clamp(1, n_tokens);
+        self.guess.mark = Some(number);
+        let pane = panes.get(place);
+        let written = pane.and_then(Pane::generation);
+        let n_written = written.map_or(0, |text| text.steps.len());
+        let pin = pane.map(|pane| Pin {
+            pane: pane.id,
+            step: number - 1,
+        });
+        *pinned = pin.filter(|_| number <= n_written);
+    }
+
+    /// Takes the pinned token as the learner's guess, if the question asks for a mark.
+    pub(super) fn mark_pinned(&mut self, pin: Option<Pin>, panes: &Panes) {
+        let Some((place, n_tokens)) = self.marked_pane() else {
+            return;
+        };
+        let pinned = pin.filter(|pin| panes.place_of(pin.pane) == Some(place));
+        if let Some(pin) = pinned.filter(|pin| pin.step < n_tokens) {
+            self.guess.mark = Some(pin.step + 1);
+        }
+    }
+
+    /// Goes on to a question of another lesson.
     pub(super) fn come_back(&mut self, again: Again) {
-        self.queue = acts_before(&again.lesson, again.step);
         self.again = Some(again);
         self.phase = LessonPhase::Preparing;
     }

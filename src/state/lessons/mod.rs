@@ -21,7 +21,7 @@ pub use self::progress::LessonProgress;
 pub use self::run::{Again, Guess, LessonPhase, LessonRun};
 pub use self::step::StepTexts;
 
-use crate::lessons::{Lesson, Prediction, built_in};
+use crate::lessons::{Act, Lesson, Prediction, built_in};
 
 /// The lessons, and the one that is running.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,6 +47,10 @@ pub enum LessonCommand {
     Back,
     /// Do what the step asks for.
     ShowMe,
+    /// Set the window up for the task again, whatever the learner did.
+    SetBack,
+    /// Do these acts, as a learner would.
+    Do(Vec<Act>),
     /// Check whether the task is done, after a setting was edited in place.
     Look,
     /// Mark the token with this number, from 1.
@@ -108,8 +112,23 @@ impl Lessons {
         (phase == Some(LessonPhase::Predict)).then(|| "Make your guess first".to_owned())
     }
 
+    /// Adds a lesson that was opened, in place of one with the same id. Returns its index.
+    fn add(&mut self, lesson: &Arc<Lesson>) -> usize {
+        let is_same = |other: &Arc<Lesson>| other.id == lesson.id;
+        let list = &mut self.list;
+        let index = list.iter().position(is_same).unwrap_or(list.len());
+        match list.get_mut(index) {
+            Some(place) => *place = Arc::clone(lesson),
+            None => list.push(Arc::clone(lesson)),
+        }
+        index
+    }
+
     fn select_unfinished(&mut self) {
-        let is_unfinished = |lesson: &Arc<Lesson>| self.progress.score_of(&lesson.id).is_none();
+        // Most people have no chat model open.
+        let is_unfinished = |lesson: &Arc<Lesson>| {
+            self.progress.score_of(&lesson.id).is_none() && !lesson.setup.chat
+        };
         self.selected = self.list.iter().position(is_unfinished).unwrap_or(0);
     }
 }

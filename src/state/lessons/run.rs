@@ -27,6 +27,10 @@ pub struct LessonRun {
     pub(super) phase: LessonPhase,
     /// What the lesson itself does next.
     pub(super) queue: VecDeque<Act>,
+    /// Whether the queue ends with the task of the step.
+    pub(super) solves: bool,
+    /// Whether the window was set up anew for what the queue does.
+    pub(super) is_set_up: bool,
     /// The texts of the step, filled from the run.
     pub(super) texts: StepTexts,
     /// One prediction per answered step, and one for a question that came back.
@@ -178,6 +182,8 @@ impl LessonRun {
             step: place.step,
             phase: LessonPhase::Preparing,
             queue,
+            solves: false,
+            is_set_up: true,
             texts: StepTexts::default(),
             predictions: place.predictions,
             aside: Box::new(aside),

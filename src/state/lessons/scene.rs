@@ -5,7 +5,7 @@ use crate::lessons::{Scene, TABS, TINTS};
 use crate::state::{CacheRun, DockTab, Panes, Pin, Tint, ViewChoices};
 
 impl LessonRun {
-    /// Returns what the lesson sees.
+    /// Returns what the lesson sees, without the coins tossed by hand.
     pub(super) fn scene<'a>(
         &'a self,
         panes: &'a Panes,
@@ -17,6 +17,8 @@ impl LessonRun {
         Scene {
             chains: panes.iter().map(|pane| &pane.settings.chain).collect(),
             cache: cache.and_then(|run| run.lab.as_ref()),
+            hand: None,
+            prices: view.prices,
             curves: self.step().map_or(&[], |step| step.curves.as_slice()),
             texts: panes.generations(),
             pin: pin.and_then(pinned),

@@ -3,7 +3,7 @@
 use super::LessonRun;
 use super::judge::{Answer, Seen, seen};
 use super::run::{Guess, LessonPhase};
-use crate::lessons::{LessonStep, Prediction, Question, Scene};
+use crate::lessons::{Act, LessonStep, Prediction, Question, Scene};
 
 /// The texts of a step, filled from the run. Those of later parts are empty until then.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -38,6 +38,8 @@ impl LessonRun {
             self.guess.matched = vec![None; panes.len()];
         }
         self.reads_on = false;
+        self.solves = false;
+        self.is_set_up = false;
         self.phase = LessonPhase::Predict;
     }
 
@@ -74,6 +76,8 @@ impl LessonRun {
             return false;
         }
         self.step += 1;
+        self.solves = false;
+        self.is_set_up = false;
         let Some(step) = self.lesson.steps.get(self.step) else {
             return true;
         };
@@ -85,11 +89,19 @@ impl LessonRun {
     /// Does what the step asks for, on the learner's behalf.
     pub(super) fn solve_step(&mut self) {
         if self.phase == LessonPhase::Do
-            && self.queue.is_empty()
             && let Some(step) = self.step()
         {
-            let solution = step.solution.clone();
-            self.queue.extend(solution);
+            self.queue = step.solution.clone().into();
+            self.solves = true;
+            self.is_set_up = false;
+        }
+    }
+
+    /// Does what a learner might do, except while a question is open.
+    pub(super) fn do_acts(&mut self, acts: Vec<Act>) {
+        if !matches!(self.phase, LessonPhase::Preparing | LessonPhase::Predict) {
+            self.queue = acts.into();
+            self.solves = false;
         }
     }
 }

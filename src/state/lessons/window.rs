@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use super::run::{Again, LessonPhase, SetAside};
 use super::scene::{tab_named, tint_named};
+use super::setup::{mode_of, setup_of};
 use super::{LessonCommand, LessonRun, restored_view};
+use crate::analysis::Prices;
 use crate::generation::{Limits, PaneSettings};
 use crate::lessons::{Act, Lesson, LessonProblem, Scene, Setup, draft};
 use crate::state::{
     AppState, BranchCommand, CacheRun, Command, Effect, LabCommand, LabTab, ModelStatus, Notice,
-    Pace, Page, Pane, PaneId, Pin, PromptMode, RunStatus, Tint, ViewChange,
+    Pace, Page, PaneId, Pin, PromptMode, RunStatus, Tint, ViewChange,
 };
 use crate::worker::ModelSource;
 
@@ -29,12 +31,27 @@ impl AppState {
                 if let Some(run) = self.lessons.run_mut() {
                     run.solve_step();
                 }
+                self.panes.stop_all()
+            }
+            LessonCommand::SetBack => {
+                let phase = self.lessons.run().map(LessonRun::phase);
+                let is_doing = phase == Some(LessonPhase::Do);
+                is_doing
+                    .then(|| self.set_up_step(false))
+                    .unwrap_or_default()
+            }
+            LessonCommand::Do(acts) => {
+                if let Some(run) = self.lessons.run_mut() {
+                    run.do_acts(acts);
+                }
                 Vec::new()
             }
             // Every command is followed by this check.
             LessonCommand::Look => Vec::new(),
             LessonCommand::Mark(number) => {
-                self.mark_token(number);
+                if let Some(run) = self.lessons.run_mut() {
+                    run.mark_token(number, &self.panes, &mut self.pin);
+                }
                 Vec::new()
             }
             LessonCommand::SkipAgain => self.skip_again(),
@@ -50,6 +67,9 @@ impl AppState {
         if !lesson.any_model && self.models.source != ModelSource::Embedded {
             return Some("This lesson needs the built-in model".to_owned());
         }
+        if lesson.setup.chat && self.models.main.chat_unavailable_reason().is_some() {
+            return Some("This lesson needs a chat model".to_owned());
+        }
         // A lesson waits for a model that is loading.
         let reason = self.models.main.blocking_reason();
         let is_loading = matches!(self.models.main, ModelStatus::Loading { .. });
@@ -58,17 +78,7 @@ impl AppState {
 
     /// Returns a lesson file with the window's current setup, as a starting point for a new lesson.
     pub fn lesson_draft(&self) -> String {
-        let setup = Setup {
-            prompt: self.prompt.text.clone(),
-            panes: self
-                .panes
-                .iter()
-                .map(|pane| pane.settings.clone())
-                .collect(),
-            seed: self.seed,
-            tokens: self.limits.max_new_tokens,
-            acts: Vec::new(),
-        };
+        let setup = setup_of(&self.prompt, &self.panes, (self.seed, &self.limits));
         let tab = self.view.dock_tab.name().to_lowercase();
         let stop = self.limits.stop_strings.first();
         let any_model = self.models.source != ModelSource::Embedded;
@@ -116,7 +126,7 @@ impl AppState {
     fn set_up(&mut self, setup: &Setup) -> Vec<Effect> {
         let mut effects = Vec::new();
         self.prompt.text.clone_from(&setup.prompt);
-        self.prompt.mode = PromptMode::Raw;
+        self.prompt.mode = mode_of(setup);
         self.prompt.system.clear();
         self.prompt.sends_empty_system = false;
         self.limits = Limits {
@@ -128,8 +138,10 @@ impl AppState {
             self.pace = Pace::FullSpeed;
             effects.push(self.pace.request());
         }
-        // A task that asks for a tint must not be done already.
+        // A task that asks for a tint, prices or coins must not be done already.
         self.view.tint = Tint::default();
+        self.view.prices = Prices::default();
+        self.hand_drawn = None;
         self.panes.clear();
         self.add_panes(setup.panes.clone());
         self.start_over();
@@ -148,13 +160,7 @@ impl AppState {
                 return self.notify(Notice::error(format!("{name} can’t be opened"), error));
             }
         };
-        let is_same = |other: &Arc<Lesson>| other.id == lesson.id;
-        let list = &mut self.lessons.list;
-        let index = list.iter().position(is_same).unwrap_or(list.len());
-        match list.get_mut(index) {
-            Some(place) => *place = Arc::clone(&lesson),
-            None => list.push(Arc::clone(&lesson)),
-        }
+        let index = self.lessons.add(&lesson);
         if let Some(reason) = self.lesson_blocked(&lesson) {
             self.page = Page::Lessons;
             self.lessons.selected = index;
@@ -197,6 +203,9 @@ impl AppState {
                 break;
             };
             if !self.can_act(&act) {
+                if !self.lesson_can_wait() {
+                    effects.extend(self.recover_lesson());
+                }
                 return effects;
             }
             if let Some(run) = self.lessons.run_mut() {
@@ -212,8 +221,22 @@ impl AppState {
             Some(LessonPhase::Preparing) if self.can_act(&Act::Generate) => {
                 effects.extend(self.ask());
             }
-            Some(LessonPhase::Predict) => self.mark_pinned(),
-            Some(LessonPhase::Do) => self.see(),
+            Some(LessonPhase::Preparing) if !self.lesson_can_wait() => {
+                effects.extend(self.recover_lesson());
+            }
+            Some(LessonPhase::Predict) => {
+                let (pin, panes) = (self.pin, &self.panes);
+                if let Some(run) = self.lessons.run_mut() {
+                    run.mark_pinned(pin, panes);
+                }
+            }
+            Some(LessonPhase::Do) => {
+                self.see();
+                let run = self.lessons.run();
+                if run.is_some_and(|run| run.phase == LessonPhase::Do && run.solves) {
+                    effects.extend(self.recover_lesson());
+                }
+            }
             _ => {}
         }
         effects
@@ -232,18 +255,23 @@ impl AppState {
     }
 
     fn scene_of<'a>(&'a self, run: &'a LessonRun) -> Scene<'a> {
-        run.scene(&self.panes, self.pin, &self.view, self.lab.cache.as_ref())
+        let cache = self.lab.cache.as_ref();
+        Scene {
+            hand: self.hand_draws(),
+            ..run.scene(&self.panes, self.pin, &self.view, cache)
+        }
     }
 
     /// Asks for the prediction of the step.
     fn ask(&mut self) -> Vec<Effect> {
-        let Some(run) = self.lessons.run() else {
+        let run = self.lessons.run().filter(|run| run.step().is_some());
+        let Some(run) = run else {
             return Vec::new();
         };
-        if run.step().is_none() {
-            return Vec::new();
-        }
         let Some(texts) = run.asked(&self.scene_of(run)) else {
+            if !run.is_set_up {
+                return self.recover_lesson();
+            }
             if run.again().is_some() {
                 return self.skip_again();
             }
@@ -259,6 +287,7 @@ impl AppState {
                 self.pin = None;
             }
         }
+        self.page = Page::Write;
         Vec::new()
     }
 
@@ -283,6 +312,14 @@ impl AppState {
                 if run.end_step() {
                     return self.ask_again();
                 }
+                let run = self.lessons.run();
+                let run = run.filter(|run| run.phase == LessonPhase::Preparing);
+                let shared = (self.seed, &self.limits);
+                let deviates =
+                    run.is_some_and(|run| run.deviates(&self.prompt, &self.panes, shared));
+                if deviates {
+                    return self.set_up_step(false);
+                }
             }
             LessonPhase::Ending => return self.end_lesson(),
             LessonPhase::Preparing | LessonPhase::Predict | LessonPhase::Do => {}
@@ -292,11 +329,8 @@ impl AppState {
 
     fn skip_again(&mut self) -> Vec<Effect> {
         let run = self.lessons.run_mut();
-        if run.is_some_and(LessonRun::skip_again) {
-            self.panes.stop_all()
-        } else {
-            Vec::new()
-        }
+        let skips = run.is_some_and(LessonRun::skip_again);
+        skips.then(|| self.panes.stop_all()).unwrap_or_default()
     }
 
     fn end_lesson(&mut self) -> Vec<Effect> {
@@ -317,49 +351,41 @@ impl AppState {
         let Some(again) = missed.next() else {
             return Vec::new();
         };
-        let setup = again.lesson.setup.clone();
-        let mut effects = self.panes.stop_all();
-        effects.extend(self.set_up(&setup));
         if let Some(run) = self.lessons.run_mut() {
             run.come_back(again);
         }
+        self.set_up_step(false)
+    }
+
+    /// Sets the window up for the current step, whatever it shows, and lets the lesson do again what
+    /// leads there. With `solves`, it then does the step's task.
+    fn set_up_step(&mut self, solves: bool) -> Vec<Effect> {
+        let Some(run) = self.lessons.run_mut() else {
+            return Vec::new();
+        };
+        let setup = run.restart(solves);
+        let mut effects = self.panes.stop_all();
+        effects.extend(self.set_up(&setup));
         effects.extend(self.prompt.tokenize(&self.models.main));
         effects
     }
 
-    /// Marks a token as the learner's guess, and pins it if it has been generated.
-    fn mark_token(&mut self, number: usize) {
-        let marked = self.lessons.run().and_then(LessonRun::marked_pane);
-        let Some((place, n_tokens)) = marked else {
-            return;
-        };
-        let number = number.clamp(1, n_tokens);
-        let pane = self.panes.get(place);
-        let written = pane.and_then(Pane::generation);
-        let n_written = written.map_or(0, |text| text.steps.len());
-        let pin = pane.map(|pane| Pin {
-            pane: pane.id,
-            step: number - 1,
-        });
-        self.pin = pin.filter(|_| number <= n_written);
-        if let Some(run) = self.lessons.run_mut() {
-            run.guess.mark = Some(number);
+    /// Sets the window up again if the lesson can't go on from what it shows and did not do so
+    /// already.
+    fn recover_lesson(&mut self) -> Vec<Effect> {
+        match self.lessons.run_mut().and_then(LessonRun::recovers) {
+            Some(solves) => self.set_up_step(solves),
+            None => Vec::new(),
         }
     }
 
-    /// Takes the pinned token as the learner's guess, if the question asks for a mark.
-    fn mark_pinned(&mut self) {
-        let marked = self.lessons.run().and_then(LessonRun::marked_pane);
-        let Some((place, n_tokens)) = marked else {
-            return;
-        };
-        let pinned = self
-            .pin
-            .filter(|pin| self.place_of(pin.pane) == Some(place));
-        let pinned = pinned.filter(|pin| pin.step < n_tokens);
-        if let (Some(pin), Some(run)) = (pinned, self.lessons.run_mut()) {
-            run.guess.mark = Some(pin.step + 1);
-        }
+    /// Returns whether the lesson only has to wait before it can act: for the model, or until the
+    /// prompt has been read.
+    fn lesson_can_wait(&self) -> bool {
+        let main = &self.models.main;
+        let is_reading =
+            self.prompt.reading.is_none() && self.prompt.blocking_reason(main).is_none();
+        main.ready().is_none() || is_reading
     }
 
     /// Returns whether this act can be done now. Generating waits for the model and the prompt.
@@ -380,10 +406,7 @@ impl AppState {
     fn act(&mut self, act: Act) -> Vec<Effect> {
         match act {
             Act::Generate => self.dispatch(Command::GenerateAll),
-            Act::GenerateIn(place) => {
-                let generate = |id| Command::Generate(id);
-                self.act_on(place, generate)
-            }
+            Act::GenerateIn(place) => self.act_on(place, Command::Generate),
             Act::StepMode => self.dispatch(Command::SetPace(Pace::Step)),
             Act::Step => {
                 let mut effects = self.dispatch(Command::SetPace(Pace::Step));
@@ -427,23 +450,29 @@ impl AppState {
                 });
                 Vec::new()
             }
-            Act::Tab(name) => {
-                if let Some(tab) = tab_named(name) {
-                    self.change_view(ViewChange::Tab(tab));
-                }
-                Vec::new()
-            }
+            Act::Tab(name) => self.show(tab_named(name).map(ViewChange::Tab)),
             Act::MeasureCache(n_tokens) => {
                 self.lab.cache_tokens = n_tokens;
                 self.dispatch(Command::Lab(LabCommand::Run(LabTab::Cache)))
             }
-            Act::Tint(name) => {
-                if let Some(tint) = tint_named(name) {
-                    self.change_view(ViewChange::Tint(tint));
-                }
+            Act::Prices(input, output) => {
+                self.view.prices = Prices { input, output };
                 Vec::new()
             }
+            Act::Toss(n) => {
+                self.page = Page::Lab;
+                self.lab.tab = LabTab::ByHand;
+                self.dispatch(Command::DrawByHand(n))
+            }
+            Act::Tint(name) => self.show(tint_named(name).map(ViewChange::Tint)),
         }
+    }
+
+    fn show(&mut self, change: Option<ViewChange>) -> Vec<Effect> {
+        if let Some(change) = change {
+            self.change_view(change);
+        }
+        Vec::new()
     }
 
     /// Returns the command that picks the candidate of this rank as the next token.

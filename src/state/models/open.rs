@@ -156,7 +156,7 @@ impl Models {
         let n_tokens = n_tokens.min(outline.n_context);
         let n_needed = self.memory_of(outline).n_bytes(n_panes, n_tokens);
         let shortage = MemoryNeed::shortage(n_needed, n_free_bytes)?;
-        Some(outline.with_conversion(shortage))
+        Some(outline.with_costs(shortage))
     }
 
     /// Begins to load a model in place of the main one.

@@ -295,7 +295,7 @@ impl Models {
             format!("{free} is free")
         };
         let words = format!("{model}, needs {needed} of memory; {free}");
-        (outline.with_conversion(words), is_short)
+        (outline.with_costs(words), is_short)
     }
 
     /// Applies an update from the engine about a model of panes. Returns the warning of a model

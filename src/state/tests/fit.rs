@@ -92,7 +92,7 @@ fn a_fit_reads_the_tokens_of_a_pane_and_narrows_its_results_down() {
     assert_eq!(
         plan.chains.len(),
         6,
-        "the pane's own settings and five others"
+        "the pane’s own settings and five others"
     );
     assert_eq!(plan.chains[0], state.panes[3].settings.chain);
 

@@ -291,6 +291,7 @@ pub(super) fn outline(n_weight_bytes: u64) -> ModelOutline {
             keeps_checkpoints: false,
             n_vocab: 0,
         },
+        experts: None,
         conversion: None,
         head_dim: Some(64),
         load_warning: None,

@@ -9,7 +9,7 @@ use crate::worker::{Event, ModelSource, Progress, Request};
 
 fn broken() -> ChatSupport {
     ChatSupport::Broken {
-        error: "the model's chat template could not be understood on line 3: unexpected `}`"
+        error: "the model’s chat template could not be understood on line 3: unexpected `}`"
             .to_owned(),
     }
 }
@@ -110,8 +110,8 @@ fn the_last_token_count_stays_while_typing() {
 
 #[test]
 fn a_refused_prompt_does_not_block_its_edited_version() {
-    let reason = "the model's chat template does not accept a system prompt: no";
-    let sentence = "The model's chat template does not accept a system prompt: no";
+    let reason = "the model’s chat template does not accept a system prompt: no";
+    let sentence = "The model’s chat template does not accept a system prompt: no";
     let mut state = chatting(ChatSupport::Ready);
     state.on_event(refused(PromptText::chat("Hi", "Be kind"), reason));
     assert_eq!(state.blocking_reason().as_deref(), Some(sentence));
@@ -131,7 +131,7 @@ fn a_refused_prompt_does_not_block_its_edited_version() {
 #[test]
 fn a_model_without_chat_says_why_and_still_works_in_raw_mode() {
     let missing = "This model has no chat template; use raw mode instead";
-    let on_line_3 = "The model's chat template could not be understood on line 3: unexpected `}`";
+    let on_line_3 = "The model’s chat template could not be understood on line 3: unexpected `}`";
     for (chat, sentence) in [(ChatSupport::Missing, missing), (broken(), on_line_3)] {
         let mut state = chatting(chat);
         assert_eq!(

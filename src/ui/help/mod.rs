@@ -1,11 +1,13 @@
-//! The help: keys, words, what leaves the computer, where files are stored, known limits and licenses.
+//! The help: keys, words, filters, what leaves the computer, where files are stored, known limits and licenses.
 
 mod licenses;
+mod reference;
 mod words;
 
 use egui::{Align, Label, Layout, Ui, vec2};
 
 use self::licenses::LicensesUi;
+use self::reference::ReferenceUi;
 use self::words::words_ui;
 use super::keys::is_mac;
 use super::settings_dialog::folders_ui;
@@ -16,12 +18,15 @@ use crate::state::{AppState, Command, HelpTab, capitalize, key_help};
 
 pub use licenses::third_party_licenses;
 
-const SIZE: egui::Vec2 = vec2(760.0, 540.0);
+pub(super) use reference::show_page;
+
+const SIZE: egui::Vec2 = vec2(940.0, 640.0);
 
 /// The help's state between frames.
 #[derive(Debug, Default)]
 pub(super) struct HelpUi {
     licenses: LicensesUi,
+    reference: ReferenceUi,
 }
 
 impl HelpUi {
@@ -38,11 +43,12 @@ impl HelpUi {
                 .iter()
                 .position(|tab| *tab == open)
                 .unwrap_or_default(),
-            scrolls: open != HelpTab::Licenses,
+            scrolls: !matches!(open, HelpTab::Filters | HelpTab::Licenses),
         };
         let response = dialog.show(ui, |ui| match open {
             HelpTab::Keys => keys_ui(ui),
             HelpTab::Words => words_ui(ui),
+            HelpTab::Filters => self.reference.ui(ui),
             HelpTab::Privacy => privacy_ui(ui, state, commands),
             HelpTab::Limits => limits_ui(ui),
             HelpTab::Licenses => self.licenses.ui(ui),
@@ -194,6 +200,20 @@ mod tests {
         let window = help(HelpTab::Words);
         window.get_by_label_contains("How unsure the model is before the draw");
         window.get_by_label("H = −Σ p log2 p");
+    }
+
+    #[test]
+    fn the_page_of_a_filter_can_be_found() {
+        let mut window = help(HelpTab::Filters);
+        window.get_by_label_contains("The Loop tab underlines");
+        window.get_by_label("Find a filter or a draw").focus();
+        window.run_steps(2);
+        window.event(egui::Event::Text("nucleus".to_owned()));
+        window.run_steps(3);
+        press(&mut window, "Top-p");
+        window.get_by_label("keep tokens, the most likely first, until Σ p ≥ P");
+        window.get_by_label_contains("‘boat’: 2.0 %, then dropped");
+        window.get_by_label("llama.cpp");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 use egui::{Align, Label, Layout, Popup, Rect, ScrollArea, Sense, TextEdit, Ui, vec2};
 
 use super::bar::note_ui;
+use super::documents::PromptsDocument;
 use super::setup::FOOT;
 use super::tab::{Columns, Selection, Tab, TabPage};
 use crate::design::child_ui::child_ui;
@@ -15,10 +16,7 @@ use crate::design::widgets::{
     Button, SMALL_BADGE, field_frame, menu_item, paint_badge, progress_bar,
 };
 use crate::generation::formatting::grouped;
-use crate::state::{
-    Action, AppState, BatchRun, Command, Document, LabCommand, LabTab, PathPurpose, RunStatus,
-    TableFormat,
-};
+use crate::state::{Action, AppState, BatchRun, Command, LabCommand, LabTab, RunStatus};
 use crate::ui::keys::key_words;
 
 const ROW: f32 = 62.0;
@@ -92,11 +90,10 @@ fn batch_bar_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         .gap(4.0)
         .accessible_name("Export the texts")
         .show(|ui| {
-            for format in TableFormat::ALL {
-                let label = format!("Texts as {}…", format.name());
+            for document in PromptsDocument::ALL {
+                let label = format!("Texts as {}…", document.format_name());
                 if menu_item(ui, &label, "", false).clicked() {
-                    let document = Document::Prompts(format);
-                    commands.push(Command::AskPath(PathPurpose::Save(document)));
+                    commands.push(Command::save(document));
                 }
             }
         });

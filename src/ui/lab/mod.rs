@@ -5,6 +5,7 @@ mod batch;
 mod blind;
 mod by_hand;
 mod cache;
+pub mod documents;
 mod fit;
 mod keys;
 mod models;

@@ -4,6 +4,7 @@
 use egui::{Label, Popup, Rect, Role, ScrollArea, Sense, Ui, WidgetInfo, pos2, vec2};
 
 use super::bar::{export_files_ui, note_ui};
+use super::documents::StabilityDocument;
 use super::stability_choice::{CHOICES, choices_ui};
 use super::tab::{Columns, Selection, Tab, TabPage};
 use crate::analysis::stability::{Flip, StableInterval};
@@ -14,7 +15,7 @@ use crate::design::theme::Theme;
 use crate::design::widgets::{Button, Chip, SMALL_BADGE, badge, menu_item};
 use crate::generation::formatting::counted;
 use crate::plots::{StabilityPlot, Target, stability_ui};
-use crate::state::{AppState, Command, Document, LabCommand, StabilityAxes, StabilityRun};
+use crate::state::{AppState, Command, LabCommand, StabilityAxes, StabilityRun};
 
 /// Explains the map of one token.
 const HOW_TO_READ_TOKEN: &str = "The token’s recorded coin is applied to its distribution under other \
@@ -55,7 +56,7 @@ fn stability_bar_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Comman
         |format| {
             (
                 format!("Map as {}…", format.extension().to_uppercase()),
-                Document::Stability(format),
+                StabilityDocument(format),
             )
         },
         commands,

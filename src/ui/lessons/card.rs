@@ -351,6 +351,11 @@ fn foot_ui(ui: &mut Ui, run: &LessonRun, commands: &mut Vec<Command>) {
             if goes_back && ui.add(Button::new("Back").quiet()).clicked() {
                 send(LessonCommand::Back);
             }
+            let is_doing = run.phase() == LessonPhase::Do;
+            let label = "Set the text back";
+            if is_doing && ui.add(Button::new(label).quiet()).clicked() {
+                send(LessonCommand::SetBack);
+            }
             let can_skip = run.again().is_some() && run.phase() < LessonPhase::See;
             if can_skip && ui.add(Button::new("Not now").quiet()).clicked() {
                 send(LessonCommand::SkipAgain);

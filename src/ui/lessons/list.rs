@@ -49,12 +49,28 @@ fn list_ui(ui: &mut Ui, moved: bool, state: &mut AppState, commands: &mut Vec<Co
     ui.add_space(22.0);
     head_ui(ui, state, commands);
     for index in 0..state.lessons.list.len() {
+        group_ui(ui, index, state);
         let row = row_ui(ui, index, state, commands);
         if moved && index == state.lessons.selected {
             ui.scroll_to_rect(row, None);
         }
     }
     ui.add_space(16.0);
+}
+
+/// Draws the heading of a group above its first lesson.
+fn group_ui(ui: &mut Ui, index: usize, state: &AppState) {
+    let group_at = |index: usize| state.lessons.list.get(index)?.group.as_deref();
+    let before = index.checked_sub(1).and_then(group_at);
+    let Some(group) = group_at(index).filter(|group| before != Some(group)) else {
+        return;
+    };
+    ui.add_space(12.0);
+    ui.horizontal(|ui| {
+        ui.add_space(14.0);
+        ui.label(Face::Strong.text(group).color(Theme::of(ui).text_1));
+    });
+    ui.add_space(4.0);
 }
 
 fn head_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {

@@ -263,6 +263,7 @@ fn a_warning_about_memory_can_be_overridden() {
             keeps_checkpoints: false,
             n_vocab: 0,
         },
+        experts: None,
         conversion: Some(Conversion {
             formats: vec![("IQ4_XS".to_owned(), "Q8_0".to_owned())],
             n_file_bytes: 2_700_000_000,

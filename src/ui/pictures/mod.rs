@@ -28,7 +28,9 @@ pub use self::fit::fit_drawing;
 pub use self::model_comparison::model_comparison_drawing;
 pub use self::palette::Palette;
 pub use self::png::{PictureError, Pixels, pixels, png};
-pub use self::render::{View, drawing, encode, tree_drawing, verified_drawing, xray_drawing};
+pub use self::render::{
+    Look, drawing, encode, run_picture, tree_drawing, verified_drawing, xray_drawing,
+};
 pub use self::sweep::{QUALITY_AND_DIVERSITY, stability_drawing, sweep_drawing, sweep_pictures};
 pub use self::texts::TextsPicture;
 pub use self::xray::XrayPicture;

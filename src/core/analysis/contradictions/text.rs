@@ -100,7 +100,7 @@ fn fault_of_limits(text: &Generation) -> Option<String> {
     }
     if is_local && n_context > 0 && n_all > n_context + 1 {
         return Some(format!(
-            "it has {n_all} tokens, its model's context {n_context}"
+            "it has {n_all} tokens, its model’s context {n_context}"
         ));
     }
     let last = text.steps.last();

@@ -62,7 +62,7 @@ const PROMPT: AgainstSpec = AgainstSpec {
     example: [
         "guide 1.5 against \"A sad story:\"",
         "Moves the probabilities away from those after this text in place of the prompt; without a \
-         text, after the prompt's last token.",
+         text, after the prompt’s last token.",
     ],
     usual: || Guidance {
         scale: Some(1.5),

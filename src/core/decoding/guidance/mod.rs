@@ -289,7 +289,7 @@ mod tests {
             let error = guidance(1.5, 0.0).validate(&other).unwrap_err();
             assert_eq!(
                 error.to_string(),
-                "Guidance writes one token at a time, so it can't be combined with beams or drafts"
+                "Guidance writes one token at a time, so it can’t be combined with beams or drafts"
             );
         }
     }

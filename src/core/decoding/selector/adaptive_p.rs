@@ -39,6 +39,11 @@ impl AdaptiveP {
         label: "Adaptive-p",
         help: "Draws tokens whose probability is close to a target that adapts to what was drawn. Put a \
                mild cut before it, such as min-p 0.05.",
+        formula: "logit = 5 − 10 · d² / (1 + d), d = |p − target| / 0.3",
+        edges: &[
+            "The target moves: it is twice the setting minus the mean probability of what was drawn, in which earlier draws fade.",
+            "Below 0 it is a plain draw.",
+        ],
         source: "No paper: llama.cpp 2025, \"implement adaptive-p sampler\", \
                  https://github.com/ggml-org/llama.cpp/pull/17927",
         params: &[

@@ -42,6 +42,11 @@ impl BeamSearch {
         label: "Beam search",
         help: "Lets several texts grow side by side and keeps those with the highest total probability. \
                It tosses no coin, and its texts tend to be short and dull.",
+        formula: "keep the n texts with the highest Σ ln p; in the end, the highest Σ ln p / length^penalty",
+        edges: &[
+            "It needs several texts, so nothing can be stepped or picked by hand.",
+            "Whether log-probs are normalized again after the stages is a setting of its own, as engines disagree.",
+        ],
         source: "Lowerre 1976, \"The HARPY Speech Recognition System\"; with neural networks: Sutskever, \
                  Vinyals, Le 2014, \"Sequence to Sequence Learning with Neural Networks\", arXiv \
                  1409.3215",

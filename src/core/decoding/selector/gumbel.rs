@@ -23,6 +23,11 @@ impl GumbelMax {
         label: "Gumbel-max",
         help: "Tosses one coin per token and takes the best sum of logit and noise. The probabilities are \
                those of one coin, but panes that share a seed differ less.",
+        formula: "argmax of logit − ln(−ln u), with a coin u for each token",
+        edges: &[
+            "A token’s coin depends only on the seed, the position and the token, so two settings that leave the same winner in play take the same token.",
+            "No single coin decides, so none is recorded.",
+        ],
         source: "Gumbel 1954, \"Statistical Theory of Extreme Values\"; as a way to draw: Maddison, Tarlow, \
                  Minka 2014, \"A* Sampling\", arXiv 1411.0030",
         params: &[],

@@ -38,6 +38,11 @@ impl GumbelMark {
         help: "Draws each token with its probability, by numbers derived from a key and the last \
                tokens. Anyone with the key can find the watermark; the seed matters only where the \
                text repeats itself.",
+        formula: "argmax of logit − ln(−ln u), with u from the key, the last tokens and the token",
+        edges: &[
+            "If the same tokens came before an earlier draw in the text, ordinary coins decide.",
+            "With one key, the same prompt gives the same text whatever the seed, until the text repeats itself.",
+        ],
         source: "Aaronson 2022, \"My AI Safety Lecture for UT Effective Altruism\", \
                  https://scottaaronson.blog/?p=6823; on its one text for each key and \
                  prompt: Fu et al. 2024, \"GumbelSoft: Diversified Language Model Watermarking via the \

@@ -76,6 +76,11 @@ impl MirostatV1 {
         label: "Mirostat v1",
         help: "Keeps enough of the most likely tokens to hold the surprise near a target, estimating \
                how fast the probabilities fall. It is usually used without other cuts.",
+        formula: "k = ((s − 1) · 2^μ / (1 − n^(1 − s)))^(1 / s); μ ← μ − η · (surprise − τ)",
+        edges: &[
+            "μ starts at 2 τ. s is Zipf’s exponent, estimated from the 100 most likely tokens, and n is the number of tokens.",
+            "It remembers μ from draw to draw, so a draw depends on those before it.",
+        ],
         source: "Basu, Ramachandran, Keskar, Varshney 2020, \"Mirostat: A Neural Text Decoding Algorithm \
                  that Directly Controls Perplexity\", arXiv 2007.14966",
         params: &[
@@ -120,8 +125,13 @@ impl MirostatV2 {
         label: "Mirostat v2",
         help: "Drops tokens that are too surprising, and moves the threshold after each draw to keep the \
                surprise near a target. It is usually used without other cuts.",
+        formula: "keep a token if −log2 p ≤ μ; μ ← μ − η · (surprise − τ)",
+        edges: &[
+            "μ starts at 2 τ, and the most likely token always stays.",
+            "It remembers μ from draw to draw, so a draw depends on those before it.",
+        ],
         source: "Basu, Ramachandran, Keskar, Varshney 2020, \"Mirostat: A Neural Text Decoding Algorithm \
-                 that Directly Controls Perplexity\", arXiv 2007.14966; version 2 from its authors' \
+                 that Directly Controls Perplexity\", arXiv 2007.14966; version 2 from its authors’ \
                  code",
         params: &[
             target(field!(Real, Selector::MirostatV2.tau)),

@@ -37,6 +37,10 @@ pub struct SelectorSpec {
     pub label: &'static str,
     /// What it does, in two sentences.
     pub help: &'static str,
+    /// What it computes, in one line.
+    pub formula: &'static str,
+    /// Ties, limits and what it remembers, one sentence each.
+    pub edges: &'static [&'static str],
     /// Author, year, title and arXiv number or link of its paper, or why there is none.
     pub source: &'static str,
     /// Its numbers.

@@ -13,6 +13,8 @@ impl Greedy {
         label: "Greedy",
         help: "Takes the most likely token that is left, as temperature 0 does. It tosses no coin, so \
                only XTC can make the text depend on the seed.",
+        formula: "argmax of the logits",
+        edges: &["Among equally likely tokens, the one with the lowest id is taken."],
         source: "No paper: the simplest way to decode",
         params: &[],
         needs: &[],
@@ -39,6 +41,10 @@ impl Multinomial {
         label: "Sample",
         help: "Tosses one coin from the seed and takes each token that is left with its probability. \
                This is the usual way.",
+        formula: "the first token, the most likely first, at which Σ p > coin",
+        edges: &[
+            "The tokens lie end to end from 0 to 1, the most likely first; the coin takes the one on which it falls.",
+        ],
         source: "No paper: sampling from a distribution",
         params: &[],
         needs: &[],

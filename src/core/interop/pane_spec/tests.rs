@@ -305,12 +305,12 @@ fn an_error_points_at_what_has_no_place() {
         (
             "drafts 4, beams 4",
             "4",
-            "Beam search compares whole texts, so it can't use drafts",
+            "Beam search compares whole texts, so it can’t use drafts",
         ),
         (
             "drafts 4 model, beams 4",
             "model",
-            "Beam search compares whole texts, so it can't use drafts",
+            "Beam search compares whole texts, so it can’t use drafts",
         ),
         (
             "drafts 4 ngram 2 ratio",
@@ -356,7 +356,7 @@ fn an_error_points_at_what_has_no_place() {
         (
             "guide 1.5, beams 4",
             "1.5",
-            "Guidance writes one token at a time, so it can't be combined with beams or drafts",
+            "Guidance writes one token at a time, so it can’t be combined with beams or drafts",
         ),
         ("name", "name", "a name is missing, as in name \"My pane\""),
         ("name \"x", "\"x", "this quote is not closed"),

@@ -42,6 +42,8 @@ pub(super) struct Defaults {
     /// The inner width of the feed-forward network, for a family whose files may list it for each
     /// layer.
     pub ffn_size: Option<usize>,
+    /// Whether the family reads mixtures of experts.
+    pub has_experts: bool,
     /// The number of layers, for a family whose files may only list what each of them is.
     pub n_layers: Option<usize>,
 }
@@ -57,13 +59,20 @@ impl Defaults {
         n_kv_heads: None,
         ffn_size: None,
         n_layers: None,
+        has_experts: false,
+    };
+
+    /// The defaults of a Llama with experts.
+    pub(super) const WITH_EXPERTS: Self = Self {
+        has_experts: true,
+        ..Self::LLAMA
     };
 }
 
 impl Blueprint {
     /// Builds a Llama with the sizes that the file specifies.
     pub(super) fn base(facts: &Facts<'_>, defaults: Defaults) -> Result<Self, EngineError> {
-        if facts.size(N_EXPERTS)?.unwrap_or(0) > 0 {
+        if !defaults.has_experts && facts.size(N_EXPERTS)?.unwrap_or(0) > 0 {
             return Err(facts.unsupported("a mixture of experts".to_owned()));
         }
         let hidden_size = facts.required_size(HIDDEN_SIZE)?;
@@ -110,9 +119,11 @@ impl Blueprint {
             head_norm: None,
             value_norm: false,
             gated_heads: false,
+            sinks: false,
             biases: biases(facts)?,
             matrices: Matrices::Separate,
             feed_forward: FeedForward::Gated(facts.activation(defaults.activation)?),
+            experts: None,
             scales: Scales {
                 embedding: None,
                 score: 1.0 / (head_dim.max(1) as f32).sqrt(),

@@ -96,6 +96,22 @@ pub(crate) enum FeedForward {
     Gated(Activation),
     /// activation(up).
     Plain(Activation),
+    /// gate × sigmoid(1.702 gate) × (up + 1), with gates up to a limit and ups within ± the limit.
+    /// OpenAI 2025, "gpt-oss-120b & gpt-oss-20b Model Card".
+    Clamped(ClampedGate),
+}
+
+/// The clamped SwiGLU of gpt-oss.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct ClampedGate {
+    pub limit: f32,
+    /// Whether gates and ups alternate, instead of following one another.
+    pub alternates: bool,
+}
+
+impl ClampedGate {
+    /// Multiplies the gate inside the sigmoid.
+    pub(crate) const SLOPE: f32 = 1.702;
 }
 
 /// The activation function of the feed-forward network.
@@ -178,6 +194,8 @@ pub(crate) struct LayerPlan {
     /// The inner width of the feed-forward network, if it differs from the model's usual one.
     pub ffn_size: Option<usize>,
     pub kv_source: KvSource,
+    /// Whether the layer has a mixture of experts.
+    pub has_experts: bool,
     /// What the layer computes instead of attention, or besides.
     pub recurrence: Option<Recurrence>,
     pub sublayers: Sublayers,

@@ -16,6 +16,7 @@ impl Blueprint {
             .size_error()
             .or_else(|| self.head_error())
             .or_else(|| self.recurrence_error())
+            .or_else(|| self.expert_error())
             .or_else(|| self.window_error())
             .or_else(|| self.number_error())
             .or_else(|| self.rope_error());
@@ -64,6 +65,10 @@ impl Blueprint {
         if self.layers.iter().any(LayerPlan::has_feed_forward) {
             sizes.push(("the feed-forward size", self.ffn_size));
         }
+        sizes.extend(
+            self.experts
+                .map(|experts| ("the inner width of experts", experts.ffn_size)),
+        );
         let recurrences = self.layers.iter().filter_map(|layer| layer.recurrence);
         sizes.extend(recurrences.flat_map(Recurrence::sizes));
         size_error(&sizes)
@@ -91,7 +96,7 @@ impl Blueprint {
             ];
             size_error(&sizes).or_else(|| {
                 (!n_heads.is_multiple_of(n_kv_heads))
-                    .then(|| format!("{n_heads} heads can't share {n_kv_heads} key-value heads"))
+                    .then(|| format!("{n_heads} heads can’t share {n_kv_heads} key-value heads"))
             })
         })
     }
@@ -102,12 +107,12 @@ impl Blueprint {
             Recurrence::DeltaNet(net) if !net.n_value_heads.is_multiple_of(net.n_key_heads) => {
                 let (n_values, n_keys) = (net.n_value_heads, net.n_key_heads);
                 Some(format!(
-                    "{n_values} linear value heads can't share {n_keys} linear key heads"
+                    "{n_values} linear value heads can’t share {n_keys} linear key heads"
                 ))
             }
             Recurrence::Mamba2(mamba) if !mamba.n_heads.is_multiple_of(mamba.n_groups) => {
                 let (n_heads, n_groups) = (mamba.n_heads, mamba.n_groups);
-                Some(format!("{n_heads} heads can't share {n_groups} groups"))
+                Some(format!("{n_heads} heads can’t share {n_groups} groups"))
             }
             Recurrence::Mamba2(mamba) => mamba.step_limits.error(),
             Recurrence::DeltaNet(_) | Recurrence::Mamba(_) | Recurrence::ShortConv(_) => None,
@@ -136,7 +141,7 @@ impl Blueprint {
 
     fn number_error(&self) -> Option<String> {
         if !(self.norm.eps.is_finite() && self.norm.eps >= 0.0) {
-            return Some(format!("the norm's epsilon is {}", self.norm.eps));
+            return Some(format!("the norm’s epsilon is {}", self.norm.eps));
         }
         let caps = [
             ("the cap on attention scores", self.caps.score),
@@ -169,7 +174,7 @@ impl StepLimits {
     fn error(self) -> Option<String> {
         let Self { shortest, longest } = self;
         let is_range = shortest >= 0.0 && longest >= shortest;
-        (!is_range).then(|| format!("time steps can't be between {shortest} and {longest}"))
+        (!is_range).then(|| format!("time steps can’t be between {shortest} and {longest}"))
     }
 }
 
@@ -184,7 +189,7 @@ impl Rope {
         if self.n_dims == 0 || self.n_dims > head_dim || !self.n_dims.is_multiple_of(2) {
             let n_dims = self.n_dims;
             return Some(format!(
-                "rotary embedding can't cover {n_dims} of a head's {head_dim} dimensions"
+                "rotary embedding can’t cover {n_dims} of a head’s {head_dim} dimensions"
             ));
         }
         let (factor, amplitude) = match &self.scaling {

@@ -281,8 +281,8 @@ impl<'a> Facts<'a> {
     /// Returns what to call the configuration in messages.
     const fn what(&self) -> &'static str {
         match self.source {
-            Source::Config { .. } => "The model's configuration",
-            Source::Gguf { .. } => "The model's metadata",
+            Source::Config { .. } => "The model’s configuration",
+            Source::Gguf { .. } => "The model’s metadata",
         }
     }
 

@@ -7,6 +7,7 @@ mod base;
 mod block;
 mod check;
 mod end_tokens;
+mod experts;
 mod facts;
 mod families;
 mod names;
@@ -24,14 +25,15 @@ use super::EngineError;
 use crate::decoding::TokenId;
 
 pub(super) use block::{
-    Activation, AltUp, Biases, Caps, FeedForward, HeadNorm, HeadSizes, KvSource, LatentAttention,
-    LayerInputs, LayerPlan, Matrices, Multipliers, Norm, NormKind, NormPlaces, Scales, Temperature,
-    Xielu,
+    Activation, AltUp, Biases, Caps, ClampedGate, FeedForward, HeadNorm, HeadSizes, KvSource,
+    LatentAttention, LayerInputs, LayerPlan, Matrices, Multipliers, Norm, NormKind, NormPlaces,
+    Scales, Temperature, Xielu,
 };
 pub(super) use check::{MAX_LAYERS, MAX_SIZE};
 pub(super) use end_tokens::{end_tokens_of_generation_config, of_facts as end_tokens_of};
+pub(super) use experts::{Beside, ExpertGroups, Experts, Router, Scoring};
 pub(super) use facts::{Facts, Key};
-pub(super) use names::{Naming, Spelling, TensorRole};
+pub(super) use names::{ExpertMatrix, Naming, Spelling, TensorRole};
 pub(super) use recurrence::{
     DeltaNet, GatedNorm, HeadOrder, Mamba, Mamba2, Recurrence, ShortConv, StepLimits,
 };
@@ -73,9 +75,14 @@ pub(super) struct Blueprint {
     pub value_norm: bool,
     /// Whether each head's output is multiplied by a gate, which the query projection computes.
     pub gated_heads: bool,
+    /// Whether each head has a learned score that takes part in its softmax, but has no value: an
+    /// attention sink. Xiao et al. 2023, "Efficient Streaming Language Models with Attention Sinks".
+    pub sinks: bool,
     pub biases: Biases,
     pub matrices: Matrices,
     pub feed_forward: FeedForward,
+    /// The mixture in the layers that have one.
+    pub experts: Option<Experts>,
     /// The parameters of xIELU in each layer, if the file's metadata list them. Otherwise they are
     /// stored as tensors.
     pub xielus: Vec<Xielu>,
@@ -113,12 +120,12 @@ pub(super) struct Blueprint {
 impl Blueprint {
     /// Reads a `config.json`. `path` appears in error messages.
     pub(super) fn from_config(json: &[u8], path: &str) -> Result<Self, EngineError> {
-        families::of_config(json, path)?.checked("The model's configuration", path)
+        families::of_config(json, path)?.checked("The model’s configuration", path)
     }
 
     /// Reads the metadata of a GGUF file. `path` appears in error messages.
     pub(super) fn from_gguf(content: &Content, path: &str) -> Result<Self, EngineError> {
-        families::of_gguf(content, path)?.checked("The model's metadata", path)
+        families::of_gguf(content, path)?.checked("The model’s metadata", path)
     }
 
     /// Returns whether a `config.json` with this `model_type` and this first class is of a family

@@ -2,6 +2,7 @@
 
 use super::batch::Place;
 use super::cache::Cache;
+use super::experts::StoredExpert;
 use crate::decoding::TokenId;
 use crate::engine::blueprint::Rotation;
 use crate::engine::weights::StoredTensor;
@@ -126,6 +127,8 @@ pub(super) trait Form {
     type Matrix;
     /// Elementwise weights, such as those of a norm.
     type Vector;
+    /// An expert: ready to compute, or ready to be read.
+    type Expert;
 
     /// Combines matrices that share an input into one, with their outputs in the order given. The
     /// bias is added to each row of outputs.
@@ -134,6 +137,9 @@ pub(super) trait Form {
         parts: Vec<StoredTensor>,
         bias: Option<Vec<f32>>,
     ) -> Result<Self::Matrix, EngineError>;
+
+    /// Keeps an expert.
+    fn expert(&self, stored: StoredExpert) -> Result<Self::Expert, EngineError>;
 
     /// Multiplies each output of a matrix by a factor of its own.
     fn scaled(&self, matrix: Self::Matrix, factors: Vec<f32>) -> Result<Self::Matrix, EngineError>;

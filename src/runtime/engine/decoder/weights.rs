@@ -2,6 +2,7 @@
 
 use super::attention::AttentionLayer;
 use super::backend::{Facts, Form};
+use super::experts::ExpertLayer;
 use super::latent::LatentLayer;
 use super::loader::Loader;
 use super::norm::{NormWeights, Norms};
@@ -34,8 +35,9 @@ pub(super) struct Layer<F: Form> {
     pub mixers: Vec<MixerWeights<F>>,
     pub mixer_norms: Norms<F::Vector>,
     pub ffn_norms: Norms<F::Vector>,
-    /// The feed-forward network. `None` for a layer without.
+    /// The feed-forward network. `None` for a layer without, or with experts only.
     pub dense: Option<DenseNetwork<F>>,
+    pub experts: Option<ExpertLayer<F>>,
     /// How many standard deviations above their mean the gates are cut off, if they are.
     pub gate_cutoff: Option<f32>,
     /// A path beside attention.

@@ -130,6 +130,7 @@ impl Architecture {
                     n_file_bytes: catalog.n_file_bytes(),
                     n_step_bytes: memory.n_weight_bytes,
                     memory,
+                    experts: None,
                     conversion: None,
                     head_dim: None,
                     load_warning: None,

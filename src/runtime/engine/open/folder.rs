@@ -21,7 +21,7 @@ const TOKENIZER: &str = "tokenizer.json";
 const SETTINGS: &str = "generation_config.json";
 const SINGLE: &str = "model.safetensors";
 const INDEX: &str = "model.safetensors.index.json";
-const WHAT: &str = "The model's weights";
+const WHAT: &str = "The model’s weights";
 
 /// Locates the model in a folder. `chosen` is the weights file that the user opened, if any.
 pub(super) fn locate(
@@ -58,7 +58,7 @@ pub(super) fn locate(
 /// Reads the model's architecture, and checks that the folder has a tokenizer.
 pub(super) fn architecture(folder: ModelFolder<'_>) -> Result<Architecture, EngineError> {
     require(folder, CONFIG)?;
-    let json = folder.settings(CONFIG, "The model's configuration")?;
+    let json = folder.settings(CONFIG, "The model’s configuration")?;
     let path = folder.path_of(CONFIG);
     if let Ok(config) = serde_json::from_slice(&json)
         && let Some(unread) = UnreadWeights::of(&config)
@@ -114,7 +114,7 @@ impl GenerationSettings {
         if !folder.has(SETTINGS) {
             return Ok(Self::default());
         }
-        let json = folder.settings(SETTINGS, "The model's generation settings")?;
+        let json = folder.settings(SETTINGS, "The model’s generation settings")?;
         Ok(Self {
             end_tokens: end_tokens_of_generation_config(&json, &folder.path_of(SETTINGS))?,
             recommended_sampling: recommended_by_generation_config(&json),

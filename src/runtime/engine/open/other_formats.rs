@@ -16,7 +16,7 @@ pub(super) fn reason_for_missing(folder: ModelFolder<'_>, file: &str) -> Option<
              the two, for example with merge_and_unload from the peft library, and open the result",
         ),
         "config.json" if has("params.json") && has("consolidated.00.pth") => Some(
-            "contains Llama's weights in Meta's own format; open the version that is \
+            "contains Llama’s weights in Meta’s own format; open the version that is \
              published for transformers, or a GGUF version",
         ),
         "config.json" if has("model_index.json") => {
@@ -71,7 +71,7 @@ impl UnreadWeights {
     pub(super) fn of(config: &Value) -> Option<Self> {
         if config.get("model_type").is_none() && config.get("ssm_cfg").is_some() {
             return Some(Self {
-                what: "Mamba's weights in their authors' own format".to_owned(),
+                what: "Mamba’s weights in their authors' own format".to_owned(),
                 instead: "the version whose name ends in -hf",
             });
         }
@@ -79,7 +79,7 @@ impl UnreadWeights {
             .into_iter()
             .filter_map(|key| config.get(key))
             .find(|value| !value.is_null())?;
-        if has_eight_bit_floats(quantization) {
+        if has_eight_bit_floats(quantization) || has_four_bit_floats(quantization) {
             return None;
         }
         let method = quantization.get("quant_method").and_then(Value::as_str);
@@ -92,7 +92,6 @@ impl UnreadWeights {
             Some("gptq") => "GPTQ weights",
             Some("awq") => "AWQ weights",
             Some("bitsandbytes") => "bitsandbytes weights",
-            Some("mxfp4") => "MXFP4 weights",
             Some("mlx") => "MLX weights",
             Some(other) => &format!("{other} weights"),
         };
@@ -114,6 +113,13 @@ fn n_bits(quantization: &Value) -> Option<u64> {
     bits.and_then(Value::as_u64)
         .or_else(|| is_set("load_in_4bit").then_some(4))
         .or_else(|| is_set("load_in_8bit").then_some(8))
+}
+
+/// Returns whether a `quantization_config` describes 4-bit floats with exponents beside them, as in
+/// gpt-oss.
+fn has_four_bit_floats(quantization: &Value) -> bool {
+    let method = quantization.get("quant_method");
+    method.and_then(Value::as_str) == Some("mxfp4")
 }
 
 /// Returns whether a `quantization_config` describes 8-bit floats with factors beside them, which are

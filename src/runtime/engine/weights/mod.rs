@@ -7,6 +7,7 @@ mod buffer_pool;
 mod catalog;
 mod checkpoint;
 mod converted;
+mod exponents;
 mod factors;
 mod file_start;
 mod fingerprint;
@@ -16,6 +17,7 @@ mod gguf;
 mod load_stop;
 mod open_files;
 mod safetensors;
+mod slices;
 mod source;
 mod stored_type;
 mod stream;
@@ -38,4 +40,4 @@ pub(super) use tensor::StoredTensor;
 pub(super) use tensor_entry::TensorEntry;
 
 /// What error messages call the files.
-const WHAT: &str = "The model's weights";
+const WHAT: &str = "The model’s weights";

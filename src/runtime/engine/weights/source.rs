@@ -251,7 +251,7 @@ mod tests {
             }
             for (start, n_bytes) in [(n_all as u64, 1), (0, n_all + 1), (u64::MAX, 9)] {
                 let error = source.take(start, n_bytes).unwrap_err().to_string();
-                assert!(error.starts_with("The model's weights could not be read"));
+                assert!(error.starts_with("The model’s weights could not be read"));
             }
             let error = source.take(0, usize::MAX).unwrap_err().to_string();
             assert!(error.contains("not enough memory for"), "{error}");

@@ -15,12 +15,10 @@ use crate::design::fonts::Face;
 use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
 use crate::design::widgets::{Button, Chip, checkbox, menu_item};
-use crate::state::{
-    Action, AppState, BlindRun, Command, Document, LabCommand, LabTab, PathPurpose, RunStatus,
-    VotesFormat,
-};
+use crate::state::{Action, AppState, BlindRun, Command, LabCommand, LabTab, RunStatus};
 use crate::ui::keys::{DIGITS, key_words};
 use crate::ui::lab::bar::note_ui;
+use crate::ui::lab::documents::VotesDocument;
 use crate::ui::lab::setup::number_ui;
 use crate::ui::lab::tab::{Tab, TabPage};
 
@@ -47,13 +45,12 @@ fn votes_bar_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         .gap(4.0)
         .accessible_name("Export the votes")
         .show(|ui| {
-            for (label, hint, format) in [
-                ("Votes as CSV…", "one row per text", VotesFormat::Csv),
-                ("Votes as JSON…", "with strengths", VotesFormat::Json),
+            for (label, hint, document) in [
+                ("Votes as CSV…", "one row per text", VotesDocument::Csv),
+                ("Votes as JSON…", "with strengths", VotesDocument::Json),
             ] {
                 if menu_item(ui, label, hint, false).clicked() {
-                    let document = Document::Votes(format);
-                    commands.push(Command::AskPath(PathPurpose::Save(document)));
+                    commands.push(Command::save(document));
                 }
             }
         });

@@ -16,10 +16,11 @@ use crate::design::widgets::{Button, Number};
 use crate::generation::CacheShape;
 use crate::plots::{cache_lab_ui, count};
 use crate::state::{
-    Action, AppState, CacheProgress, CacheRun, Command, Document, LabCommand, LabTab, RunStatus,
+    Action, AppState, CacheProgress, CacheRun, Command, LabCommand, LabTab, RunStatus,
 };
 use crate::ui::keys::key_words;
 use crate::ui::lab::bar::{export_files_ui, is_tight, status_ui, table_choice_ui};
+use crate::ui::lab::documents::CacheDocument;
 use crate::ui::lab::tab::{Tab, TabPage};
 
 const EMPTY: &str = "Press Measure to generate one text with and without the cache.";
@@ -42,7 +43,7 @@ fn cache_bar_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) 
         |format| {
             (
                 format!("Measurement as {}…", format.extension().to_uppercase()),
-                Document::Cache(format),
+                CacheDocument(format),
             )
         },
         commands,

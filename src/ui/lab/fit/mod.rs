@@ -16,8 +16,9 @@ use crate::design::icons::Icon;
 use crate::design::theme::Theme;
 use crate::design::widgets::Button;
 use crate::plots::{FitPlot, Target, fit_curve_ui, fit_map_ui};
-use crate::state::{AppState, Command, Document, FitRun, LabCommand, RunStatus};
+use crate::state::{AppState, Command, FitRun, LabCommand, RunStatus};
 use crate::ui::lab::bar::{export_files_ui, note_ui, table_choice_ui};
+use crate::ui::lab::documents::FitDocument;
 use crate::ui::lab::tab::{Columns, Selection, Tab, TabPage};
 
 const EMPTY: &str = "Choose a text on the left, and fit it.";
@@ -51,7 +52,7 @@ fn fit_bar_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
         |format| {
             (
                 format!("Fit as {}…", format.extension().to_uppercase()),
-                Document::Fit(format),
+                FitDocument(format),
             )
         },
         commands,

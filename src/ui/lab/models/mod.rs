@@ -19,10 +19,11 @@ use crate::design::theme::Theme;
 use crate::design::widgets::Button;
 use crate::plots::model_comparison_ui;
 use crate::state::{
-    Action, AppState, Command, Document, LabCommand, LabTab, ModelsRun, RunStatus, capitalize,
+    Action, AppState, Command, LabCommand, LabTab, ModelsRun, RunStatus, capitalize,
 };
 use crate::ui::keys::key_words;
 use crate::ui::lab::bar::{export_files_ui, status_ui};
+use crate::ui::lab::documents::ModelsDocument;
 use crate::ui::lab::tab::{Selection, Tab, TabPage};
 
 const EMPTY: &str = "Press Compare to let both models read the same text. You will see where their \
@@ -57,7 +58,7 @@ fn models_bar_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         |format| {
             (
                 format!("Comparison as {}…", format.extension().to_uppercase()),
-                Document::Models(format),
+                ModelsDocument(format),
             )
         },
         commands,

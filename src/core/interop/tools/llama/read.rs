@@ -397,7 +397,7 @@ fn breaker_tokens(
         if !texts.is_empty() {
             let shown = shown.join(" ");
             fields.ignored.push(format!(
-                "DRY's sequence breakers {shown} are ignored: load a model to convert them to tokens"
+                "DRY’s sequence breakers {shown} are ignored: load a model to convert them to tokens"
             ));
         }
         return Vec::new();
@@ -411,7 +411,7 @@ fn breaker_tokens(
     if !long.is_empty() {
         let long = long.join(" ");
         fields.ignored.push(format!(
-            "DRY's sequence breakers {long} only match single tokens that contain them; llama.cpp \
+            "DRY’s sequence breakers {long} only match single tokens that contain them; llama.cpp \
              also matches them across several tokens"
         ));
     }

@@ -1,7 +1,8 @@
-//! Granite 4: a Granite with Mamba 2 in most layers, or in none.
+//! Granite 4: a Granite with Mamba 2 in most layers, or in none, and with or without experts.
 
 use super::Family;
 use super::granite::scaled;
+use super::granite_moe::{SHARED_SIZE, with_experts};
 use super::lfm2::listed_heads;
 use super::mamba2::{expanded_width, mamba2};
 use crate::engine::EngineError;
@@ -13,8 +14,12 @@ pub(super) const GRANITE_HYBRID: Family = Family {
     model_type: "granitemoehybrid",
     class: "GraniteMoeHybridForCausalLM",
     gguf: "granitehybrid",
-    aliases: &[("intermediate_size", "shared_intermediate_size")],
+    aliases: &[],
     defaults: &[
+        // As in transformers, a configuration that doesn't say has experts.
+        ("num_local_experts", "8"),
+        ("num_experts_per_tok", "2"),
+        ("shared_intermediate_size", "1024"),
         ("mamba_d_conv", "4"),
         ("mamba_d_state", "256"),
         ("mamba_expand", "2"),
@@ -24,24 +29,19 @@ pub(super) const GRANITE_HYBRID: Family = Family {
     blueprint,
 };
 
-const N_EXPERTS: Key = Key::config("num_local_experts");
 const LAYER_TYPES: Key = Key::config("layer_types");
 const POSITIONS: Key = Key::config("position_embedding_type");
 const ROTATES: Key = Key::gguf("rope.scaling.finetuned");
 
 fn blueprint(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
-    // As in transformers, a configuration that doesn't say has experts.
-    let usual_experts = if facts.is_gguf() { 0 } else { 8 };
-    if facts.size(N_EXPERTS)?.unwrap_or(usual_experts) > 0 {
-        return Err(facts.unsupported("a mixture of experts".to_owned()));
-    }
     let heads = listed_heads(facts)?;
     let defaults = Defaults {
         n_kv_heads: heads.as_ref().and_then(|heads| heads.iter().copied().max()),
-        ..Defaults::LLAMA
+        ffn_size: facts.size(SHARED_SIZE)?,
+        ..Defaults::WITH_EXPERTS
     };
     let base = Blueprint::base(facts, defaults)?.interleaved_in_gguf(facts);
-    let mut base = scaled(facts, base)?;
+    let mut base = with_experts(facts, scaled(facts, base)?)?;
     let n_layers = base.n_layers();
     let is_attention: Vec<bool> = match heads {
         Some(heads) => heads.iter().map(|n_heads| *n_heads > 0).collect(),

@@ -74,7 +74,7 @@ pub(super) fn mamba2(
     }
     let n_heads = facts.required_size(N_HEADS)?;
     if !inner_width.is_multiple_of(n_heads.max(1)) {
-        let reason = format!("{n_heads} heads can't share a width of {inner_width}");
+        let reason = format!("{n_heads} heads can’t share a width of {inner_width}");
         return Err(facts.malformed(reason));
     }
     let step_limits = facts.range(STEP_LIMITS)?;

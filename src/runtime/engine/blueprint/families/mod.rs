@@ -10,9 +10,12 @@ mod gemma;
 mod gemma3n;
 mod gemma4;
 mod glm4;
+mod glm4_moe;
 mod gpt2;
+mod gpt_oss;
 mod granite;
 mod granite_hybrid;
+mod granite_moe;
 mod hunyuan;
 mod lfm2;
 mod llama;
@@ -21,12 +24,14 @@ mod mamba2;
 mod minicpm;
 mod minicpm3;
 mod ministral3;
+mod mixtral;
 mod nemotron_h;
 mod olmo;
 mod olmo2;
 mod phi3;
 mod qwen;
 mod qwen35;
+mod qwen_moe;
 mod seed_oss;
 mod smollm3;
 mod stablelm;
@@ -56,15 +61,20 @@ struct Family {
     blueprint: fn(&Facts<'_>) -> Result<Blueprint, EngineError>,
 }
 
-static FAMILIES: [Family; 37] = [
+static FAMILIES: [Family; 47] = [
     llama::LLAMA,
     llama::MISTRAL,
     ministral3::MINISTRAL3,
+    mixtral::MIXTRAL,
     smollm3::SMOLLM3,
     qwen::QWEN2,
     qwen::QWEN3,
     qwen::QWEN3_VL,
     qwen35::QWEN35,
+    qwen35::QWEN35_MOE,
+    qwen_moe::QWEN2_MOE,
+    qwen_moe::QWEN3_MOE,
+    qwen_moe::OLMOE,
     gemma::GEMMA,
     gemma::GEMMA2,
     gemma::GEMMA3,
@@ -73,7 +83,10 @@ static FAMILIES: [Family; 37] = [
     phi3::PHI3,
     granite::GRANITE,
     granite_hybrid::GRANITE_HYBRID,
+    granite_moe::GRANITE_MOE,
+    granite_moe::GRANITE_MOE_SHARED,
     lfm2::LFM2,
+    lfm2::LFM2_MOE,
     mamba::MAMBA,
     mamba::FALCON_MAMBA,
     mamba2::MAMBA2,
@@ -83,12 +96,14 @@ static FAMILIES: [Family; 37] = [
     olmo2::OLMO2,
     olmo2::OLMO3,
     gpt2::GPT2,
+    gpt_oss::GPT_OSS,
     apertus::APERTUS,
     arcee::ARCEE,
     cohere2::COHERE2,
     ernie::ERNIE,
     exaone4::EXAONE4,
     glm4::GLM4,
+    glm4_moe::GLM4_MOE,
     hunyuan::HUNYUAN,
     minicpm::MINICPM,
     minicpm3::MINICPM3,
@@ -97,15 +112,15 @@ static FAMILIES: [Family; 37] = [
 ];
 
 /// The names of the families, for messages.
-const KNOWN: &str = "Llama, Mistral, Ministral 3, SmolLM, Qwen 2, 3 and 3.5, Gemma 1 to 4 and 3n, \
+const KNOWN: &str = "Llama, Mistral, Mixtral, Ministral 3, SmolLM, Qwen 2, 3 and 3.5, Gemma 1 to 4 and 3n, \
                      Phi\u{2011}3, Granite 3 and 4, LFM2, Mamba 1 and 2, Falcon\u{2011}Mamba, Falcon\u{2011}H1, \
-                     Nemotron\u{2011}H, OLMo 1 to 3, GPT\u{2011}2, Apertus, \
-                     Arcee, Cohere 2 (Command R7B and A), ERNIE 4.5, EXAONE 4, GLM\u{2011}4, \
+                     Nemotron\u{2011}H, OLMo 1 to 3, OLMoE, GPT\u{2011}2, gpt\u{2011}oss, Apertus, \
+                     Arcee, Cohere 2 (Command R7B and A), ERNIE 4.5, EXAONE 4, GLM\u{2011}4 and 4.5, \
                      Hunyuan, MiniCPM 1 to 4, Seed\u{2011}OSS and StableLM";
 
 pub(super) fn of_config(json: &[u8], path: &str) -> Result<Blueprint, EngineError> {
     let malformed =
-        |reason: String| EngineError::malformed("The model's configuration", reason, path);
+        |reason: String| EngineError::malformed("The model’s configuration", reason, path);
     let mut values: Map<String, Value> =
         serde_json::from_slice(json).map_err(|error| malformed(error.to_string()))?;
     let name = wrapper::take_text_part(&mut values, path)?;
@@ -130,7 +145,7 @@ pub(super) fn of_config(json: &[u8], path: &str) -> Result<Blueprint, EngineErro
 pub(super) fn of_gguf(content: &Content, path: &str) -> Result<Blueprint, EngineError> {
     let Some(GgufValue::String(name)) = content.metadata.get("general.architecture") else {
         let reason = "it does not specify an architecture";
-        return Err(EngineError::malformed("The model's metadata", reason, path));
+        return Err(EngineError::malformed("The model’s metadata", reason, path));
     };
     if name == "clip" {
         let reason = "this file contains the image encoder of a model (mmproj), which Quartet does \
@@ -210,7 +225,7 @@ mod tests {
     fn the_message_lists_every_family() {
         let known = KNOWN.to_lowercase().replace(['\u{2011}', ' ', '-'], "");
         for family in &FAMILIES {
-            let name = family.model_type.trim_end_matches("moehybrid");
+            let name = family.model_type.split("moe").next().unwrap();
             let mut parts = name.split(|c: char| c.is_ascii_digit() || c == '_');
             assert!(known.contains(parts.next().unwrap()), "{name}");
         }

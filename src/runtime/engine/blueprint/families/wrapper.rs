@@ -16,7 +16,7 @@ struct Wrapper {
     tied_head: bool,
 }
 
-static WRAPPERS: [Wrapper; 6] = [
+static WRAPPERS: [Wrapper; 7] = [
     Wrapper {
         model_type: "gemma3",
         class: "Gemma3ForConditionalGeneration",
@@ -45,6 +45,12 @@ static WRAPPERS: [Wrapper; 6] = [
         model_type: "qwen3_5",
         class: "Qwen3_5ForConditionalGeneration",
         text: "qwen3_5_text",
+        tied_head: false,
+    },
+    Wrapper {
+        model_type: "qwen3_5_moe",
+        class: "Qwen3_5MoeForConditionalGeneration",
+        text: "qwen3_5_moe_text",
         tied_head: false,
     },
     Wrapper {
@@ -84,7 +90,7 @@ pub(super) fn take_text_part(
         Some(Value::Object(text)) => text,
         Some(_) => {
             let reason = "text_config is not an object";
-            let what = "The model's configuration";
+            let what = "The model’s configuration";
             return Err(EngineError::malformed(what, reason, path));
         }
         None => Map::new(),

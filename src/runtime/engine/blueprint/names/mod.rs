@@ -1,8 +1,10 @@
 //! The names of a decoder's tensors in each file format.
 
+mod experts;
 mod spelling;
 mod tables;
 
+pub(crate) use self::experts::ExpertMatrix;
 pub(crate) use self::spelling::Spelling;
 
 /// The naming scheme of a file's tensors.
@@ -32,14 +34,22 @@ pub(crate) enum Naming {
     FalconH1,
     /// As in `Transformers`, with GLM-4's name for the norm after the feed-forward network.
     Glm4,
+    /// As in `Transformers`, with the names of GLM-4.5 for what is beside experts.
+    Glm4Moe,
+    /// As in `Transformers`, with gpt-oss's name for the router.
+    GptOss,
     /// `transformer.h.0.attn.c_attn.weight`, as in GPT-2.
     Gpt2,
     /// As in `Transformers`, with Granite 4's names for the feed-forward network.
     GraniteHybrid,
+    /// As in `Transformers`, with Granite 3's name for the router.
+    GraniteMoe,
     /// As in `Transformers`, with Hunyuan's names for the norms of queries and keys.
     Hunyuan,
     /// `model.layers.0.operator_norm.weight`, as in LFM2.
     Lfm2,
+    /// As in `Transformers`, with Mixtral's names for the router and the experts.
+    Mixtral,
 }
 
 /// The role of a tensor in the model.
@@ -79,6 +89,8 @@ pub(crate) enum TensorRole {
     QueryNorm,
     KeyNorm,
     AttentionOutput,
+    /// The attention sinks, one for each head.
+    Sinks,
     /// Computes the latent vector of queries.
     LatentQuery,
     LatentQueryNorm,
@@ -136,6 +148,26 @@ pub(crate) enum TensorRole {
     FfnDown,
     /// The norm after the feed-forward network.
     FfnNormAfter,
+    /// Scores the experts of a layer.
+    Router,
+    /// Multiplies the inputs of the router.
+    RouterScale,
+    /// Added to the scores of experts for the choice only.
+    ExpertChoiceBias,
+    /// By how much the output of each expert is multiplied.
+    ExpertScale,
+    /// The norm before the experts, where the network beside them has its own.
+    ExpertNorm,
+    /// The norm after the experts.
+    ExpertNormAfter,
+    /// The norm after the network beside the experts.
+    DenseNormAfter,
+    /// The gate projection of the expert that all tokens use.
+    SharedGate,
+    SharedUp,
+    SharedDown,
+    /// By how much the output of that expert is multiplied.
+    SharedScore,
     /// The gate of a layer's per-layer embedding.
     InputGate,
     /// Maps the gated per-layer embedding to the residual stream.
@@ -200,13 +232,20 @@ impl Naming {
             TensorRole::LinearDecayBias | TensorRole::MambaStepBias if self.is_gguf() => {
                 format!("{stem}.bias")
             }
-            TensorRole::LayerScale if self.is_gguf() => format!("{stem}.weight"),
+            TensorRole::ExpertChoiceBias if self.is_gguf() => format!("{stem}.bias"),
+            TensorRole::LayerScale | TensorRole::Sinks if self.is_gguf() => {
+                format!("{stem}.weight")
+            }
             TensorRole::FfnNorm if self == Self::GgufFalconH1 => stem,
             TensorRole::LinearDecayBias
             | TensorRole::LinearRate
             | TensorRole::MambaStepBias
             | TensorRole::MambaRate
             | TensorRole::MambaSkip
+            | TensorRole::RouterScale
+            | TensorRole::ExpertChoiceBias
+            | TensorRole::ExpertScale
+            | TensorRole::Sinks
             | TensorRole::LayerScale => stem,
             TensorRole::AltUpOutputScale if !self.is_gguf() => stem,
             _ => format!("{stem}.weight"),
@@ -241,10 +280,14 @@ impl Naming {
             Self::Backbone => tables::backbone(role),
             Self::FalconH1 => tables::falcon_h1(role),
             Self::Glm4 => tables::glm4(role),
+            Self::Glm4Moe => tables::glm4_moe(role),
             Self::Gpt2 => tables::gpt2(role),
+            Self::GptOss => tables::gpt_oss(role),
             Self::GraniteHybrid => tables::granite_hybrid(role),
+            Self::GraniteMoe => tables::granite_moe(role),
             Self::Hunyuan => tables::hunyuan(role),
             Self::Lfm2 => tables::lfm2(role),
+            Self::Mixtral => tables::mixtral(role),
         };
         if role.is_global() {
             return name.to_owned();
@@ -261,9 +304,13 @@ impl Naming {
             | Self::Apertus
             | Self::FalconH1
             | Self::Glm4
+            | Self::Glm4Moe
+            | Self::GptOss
             | Self::GraniteHybrid
+            | Self::GraniteMoe
             | Self::Hunyuan
-            | Self::Lfm2 => format!("model.layers.{layer}.{name}"),
+            | Self::Lfm2
+            | Self::Mixtral => format!("model.layers.{layer}.{name}"),
             Self::Gpt2 => format!("transformer.h.{layer}.{name}"),
         }
     }

@@ -62,9 +62,13 @@ impl Naming {
             | Self::Apertus
             | Self::FalconH1
             | Self::Glm4
+            | Self::Glm4Moe
+            | Self::GptOss
             | Self::GraniteHybrid
+            | Self::GraniteMoe
             | Self::Hunyuan
-            | Self::Lfm2 => &[
+            | Self::Lfm2
+            | Self::Mixtral => &[
                 Spelling::Usual,
                 Spelling::Without("model."),
                 Spelling::Nested,

@@ -20,6 +20,7 @@ pub(super) const fn gguf(role: TensorRole) -> &'static str {
         TensorRole::QueryNorm => "attn_q_norm",
         TensorRole::KeyNorm => "attn_k_norm",
         TensorRole::AttentionOutput => "attn_output",
+        TensorRole::Sinks => "attn_sinks",
         TensorRole::LatentQuery => "attn_q_a",
         TensorRole::LatentQueryNorm => "attn_q_a_norm",
         TensorRole::LatentQueryHeads => "attn_q_b",
@@ -53,6 +54,17 @@ pub(super) const fn gguf(role: TensorRole) -> &'static str {
         TensorRole::InputOutput => "proj",
         TensorRole::InputNormAfter => "post_norm",
         TensorRole::LayerScale => "layer_output_scale",
+        TensorRole::Router => "ffn_gate_inp",
+        TensorRole::RouterScale => "ffn_gate_inp.scale",
+        TensorRole::ExpertChoiceBias => "exp_probs_b",
+        TensorRole::ExpertScale => "ffn_down_exps.scale",
+        TensorRole::ExpertNorm => "pre_ffw_norm_2",
+        TensorRole::ExpertNormAfter => "post_ffw_norm_2",
+        TensorRole::DenseNormAfter => "post_ffw_norm_1",
+        TensorRole::SharedGate => "ffn_gate_shexp",
+        TensorRole::SharedUp => "ffn_up_shexp",
+        TensorRole::SharedDown => "ffn_down_shexp",
+        TensorRole::SharedScore => "ffn_gate_inp_shexp",
         TensorRole::AltUpProjections => "altup_proj",
         TensorRole::AltUpMerging => "altup_unembd_proj",
         TensorRole::AltUpRouter => "altup_router",
@@ -104,6 +116,7 @@ pub(super) const fn transformers(role: TensorRole) -> &'static str {
         TensorRole::QueryNorm => "self_attn.q_norm",
         TensorRole::KeyNorm => "self_attn.k_norm",
         TensorRole::AttentionOutput => "self_attn.o_proj",
+        TensorRole::Sinks => "self_attn.sinks",
         TensorRole::LatentQuery => "self_attn.q_a_proj",
         TensorRole::LatentQueryNorm => "self_attn.q_a_layernorm",
         TensorRole::LatentQueryHeads => "self_attn.q_b_proj",
@@ -145,6 +158,17 @@ pub(super) const fn transformers(role: TensorRole) -> &'static str {
         TensorRole::InputOutput => "per_layer_projection",
         TensorRole::InputNormAfter => "post_per_layer_input_norm",
         TensorRole::LayerScale => "layer_scalar",
+        TensorRole::Router => "mlp.gate",
+        TensorRole::RouterScale => "router.scale",
+        TensorRole::ExpertChoiceBias => "mlp.gate.e_score_correction_bias",
+        TensorRole::ExpertScale => "router.per_expert_scale",
+        TensorRole::ExpertNorm => "pre_feedforward_layernorm_2",
+        TensorRole::ExpertNormAfter => "post_feedforward_layernorm_2",
+        TensorRole::DenseNormAfter => "post_feedforward_layernorm_1",
+        TensorRole::SharedGate => "mlp.shared_expert.gate_proj",
+        TensorRole::SharedUp => "mlp.shared_expert.up_proj",
+        TensorRole::SharedDown => "mlp.shared_expert.down_proj",
+        TensorRole::SharedScore => "mlp.shared_expert_gate",
         TensorRole::AltUpProjections => "model.altup_projections",
         TensorRole::AltUpMerging => "model.altup_unembed_projections",
         TensorRole::AltUpRouter => "altup.modality_router",
@@ -162,6 +186,7 @@ pub(super) const fn transformers_with_norms_after(role: TensorRole) -> &'static 
     match role {
         TensorRole::AttentionNormAfter => "post_attention_layernorm",
         TensorRole::FfnNorm => "pre_feedforward_layernorm",
+        TensorRole::Router => "router.proj",
         other => transformers(other),
     }
 }
@@ -216,6 +241,15 @@ pub(super) const fn glm4(role: TensorRole) -> &'static str {
     }
 }
 
+pub(super) const fn glm4_moe(role: TensorRole) -> &'static str {
+    match role {
+        TensorRole::SharedGate => "mlp.shared_experts.gate_proj",
+        TensorRole::SharedUp => "mlp.shared_experts.up_proj",
+        TensorRole::SharedDown => "mlp.shared_experts.down_proj",
+        other => transformers(other),
+    }
+}
+
 pub(super) const fn gpt2(role: TensorRole) -> &'static str {
     match role {
         TensorRole::Embedding => "transformer.wte",
@@ -231,11 +265,25 @@ pub(super) const fn gpt2(role: TensorRole) -> &'static str {
     }
 }
 
+pub(super) const fn gpt_oss(role: TensorRole) -> &'static str {
+    match role {
+        TensorRole::Router => "mlp.router",
+        other => transformers(other),
+    }
+}
+
+pub(super) const fn granite_moe(role: TensorRole) -> &'static str {
+    match role {
+        TensorRole::Router => "block_sparse_moe.router.layer",
+        other => transformers(other),
+    }
+}
+
 pub(super) const fn granite_hybrid(role: TensorRole) -> &'static str {
     match role {
         TensorRole::FfnGateUp => "shared_mlp.input_linear",
         TensorRole::FfnDown => "shared_mlp.output_linear",
-        other => transformers(other),
+        other => granite_moe(other),
     }
 }
 
@@ -258,6 +306,15 @@ pub(super) const fn lfm2(role: TensorRole) -> &'static str {
         TensorRole::FfnGate => "feed_forward.w1",
         TensorRole::FfnUp => "feed_forward.w3",
         TensorRole::FfnDown => "feed_forward.w2",
+        TensorRole::Router => "feed_forward.gate",
+        TensorRole::ExpertChoiceBias => "feed_forward.expert_bias",
+        other => transformers(other),
+    }
+}
+
+pub(super) const fn mixtral(role: TensorRole) -> &'static str {
+    match role {
+        TensorRole::Router => "block_sparse_moe.gate",
         other => transformers(other),
     }
 }

@@ -169,10 +169,6 @@ fn global_layers_of_a_large_gemma_4_have_values_from_the_projection_of_keys() {
 fn a_model_that_is_half_known_is_named() {
     assert_rejected(&[
         (
-            json!({"model_type": "gemma4_text", "enable_moe_block": true}),
-            "a mixture of experts",
-        ),
-        (
             json!({"model_type": "gemma4_text", "use_bidirectional_attention": "all"}),
             "bidirectional attention",
         ),

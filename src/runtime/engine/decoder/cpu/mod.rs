@@ -5,6 +5,7 @@
 
 mod alt_up;
 mod attention;
+mod experts;
 mod head;
 mod layer_inputs;
 mod mixers;
@@ -17,16 +18,17 @@ use std::time::Instant;
 
 use self::alt_up::{Streams, cut_off};
 use self::attention::CpuAttention;
+use self::experts::{ExpertMemory, Mixture};
 use self::rows::{ActivateRow, AddResidual, NormRow, each_row};
 use self::run::CpuRun;
 use super::backend::{Backend, Depth, Facts};
 use super::batch::{Place, RotaryAngles};
 use super::cache::Cache;
 use super::norm::NormWeights;
-use super::weights::{DenseNetwork, Layer, Weights};
+use super::weights::{Layer, Weights};
 use crate::engine::blueprint::{Blueprint, FeedForward, NormPlaces};
 use crate::engine::weights::{Checkpoint, LoadStop};
-use crate::engine::{Compute, EngineError, ForwardTimes, Logits, Row};
+use crate::engine::{Compute, EngineError, ForwardTimes, Logits, Row, free_memory};
 use crate::kernels::{CpuContext, Inputs, InstructionSet, N_LANES, ThreadPool};
 
 /// Up to this many tokens, a fork copies the tail, unless it is the start of the text. A run takes
@@ -44,6 +46,7 @@ pub(crate) struct CpuBackend {
 struct Model {
     blueprint: Blueprint,
     weights: Weights<Slices>,
+    form: Slices,
     attention: CpuAttention,
     context: CpuContext,
 }
@@ -75,6 +78,7 @@ struct Buffers {
     exits: Vec<f32>,
     streams: Streams,
     inputs: Inputs,
+    experts: ExpertMemory,
 }
 
 /// The rows of one forward pass.
@@ -106,6 +110,7 @@ impl CpuBackend {
             .map_err(|source| EngineError::ThreadsUnavailable { source })?;
         let model = Model {
             weights: Weights::load(blueprint, checkpoint, &form)?,
+            form,
             blueprint: blueprint.clone(),
             attention: CpuAttention::new(compute.cache),
             context: CpuContext {
@@ -115,14 +120,25 @@ impl CpuBackend {
         };
         Ok(Self {
             model,
-            buffers: Buffers::new(Inputs::new(instructions, compute.inputs)),
+            buffers: Buffers::new(
+                Inputs::new(instructions, compute.inputs),
+                ExpertMemory::new(n_max_expert_bytes()),
+            ),
             times: ForwardTimes::default(),
         })
     }
 }
 
+#[cfg(test)]
+impl CpuBackend {
+    /// Keeps no more than `n_bytes` of experts in memory, besides those of the current layer.
+    pub(super) const fn keep_experts_up_to(&mut self, n_bytes: usize) {
+        self.buffers.experts.read.n_max_bytes = n_bytes;
+    }
+}
+
 impl Buffers {
-    fn new(inputs: Inputs) -> Self {
+    fn new(inputs: Inputs, experts: ExpertMemory) -> Self {
         Self {
             hidden: Vec::new(),
             normed: Vec::new(),
@@ -135,6 +151,7 @@ impl Buffers {
             exits: Vec::new(),
             streams: Streams::default(),
             inputs,
+            experts,
         }
     }
 }
@@ -169,11 +186,14 @@ impl Model {
 
     fn layer(
         &self,
-        layer: &Layer<Slices>,
+        index: usize,
         batch: &mut Batch<'_>,
         buffers: &mut Buffers,
         times: &mut ForwardTimes,
-    ) {
+    ) -> Result<(), EngineError> {
+        let Some(layer) = self.weights.layers.get(index) else {
+            return Ok(());
+        };
         if let Some(laurel) = &layer.laurel {
             self.compute_laurel(layer, laurel, buffers);
         }
@@ -183,19 +203,20 @@ impl Model {
         if layer.laurel.is_some() {
             Self::join_laurel(buffers);
         }
-        if let Some(dense) = &layer.dense {
-            self.feed_forward(layer, dense, buffers, times);
+        if layer.dense.is_some() || layer.experts.is_some() {
+            self.feed_forward(index, layer, buffers, times)?;
         }
+        Ok(())
     }
 
-    /// Adds the output of a layer's feed-forward network to the residual stream.
+    /// Adds the outputs of a layer's feed-forward network and of its experts to the residual stream.
     fn feed_forward(
         &self,
+        index: usize,
         layer: &Layer<Slices>,
-        dense: &DenseNetwork<Slices>,
         buffers: &mut Buffers,
         times: &mut ForwardTimes,
-    ) {
+    ) -> Result<(), EngineError> {
         let threads = &self.context.threads;
         let Buffers {
             hidden,
@@ -204,6 +225,7 @@ impl Model {
             activated,
             found,
             inputs,
+            experts: memory,
             ..
         } = buffers;
         let values = match self.blueprint.norm_places {
@@ -212,17 +234,33 @@ impl Model {
             _ => self.normed(layer.ffn_norms.before.as_ref(), hidden, normed),
         };
         let mut clock = Instant::now();
-        dense.input.forward(threads, values, inputs, inner);
-        lap(&mut clock, &mut times.product_secs);
-        let n_inner = dense.input.n_rows();
-        if let Some(cutoff) = layer.gate_cutoff {
-            cut_off(inner, n_inner, cutoff);
+        if let Some(dense) = &layer.dense {
+            dense.input.forward(threads, values, inputs, inner);
+            lap(&mut clock, &mut times.product_secs);
+            let n_inner = dense.input.n_rows();
+            if let Some(cutoff) = layer.gate_cutoff {
+                cut_off(inner, n_inner, cutoff);
+            }
+            self.activate(dense.feed_forward, n_inner, inner, activated);
+            clock = Instant::now();
+            dense.down.forward(threads, activated, inputs, found);
+        } else {
+            found.clear();
+            found.resize(hidden.len(), 0.0);
         }
-        self.activate(dense.feed_forward, n_inner, inner, activated);
-        clock = Instant::now();
-        dense.down.forward(threads, activated, inputs, found);
+        if let Some(experts) = &layer.experts {
+            let mixture = Mixture {
+                model: self,
+                index,
+                layer: experts,
+                inputs,
+                memory,
+            };
+            mixture.add(values, hidden, found)?;
+        }
         lap(&mut clock, &mut times.product_secs);
         self.join(layer.ffn_norms.after.as_ref(), found, normed, hidden);
+        Ok(())
     }
 
     /// Returns the rows after the norm, or unchanged if there is none.
@@ -284,7 +322,7 @@ impl Model {
         activated: &mut Vec<f32>,
     ) {
         let width = match feed_forward {
-            FeedForward::Gated(_) => n_inner / 2,
+            FeedForward::Gated(_) | FeedForward::Clamped(_) => n_inner / 2,
             FeedForward::Plain(_) => n_inner,
         };
         activated.resize(inner.len() / n_inner * width, 0.0);
@@ -362,7 +400,7 @@ impl Backend for CpuBackend {
             if let Some(alt_up) = &layer.alt_up {
                 model.predict(alt_up, buffers);
             }
-            model.layer(layer, &mut batch, buffers, times);
+            model.layer(index, &mut batch, buffers, times)?;
             match (&layer.alt_up, &layer.input) {
                 (Some(alt_up), input) => model.correct(alt_up, input.as_ref(), index, buffers),
                 (None, Some(input)) => model.add_input(input, index, buffers),
@@ -387,6 +425,12 @@ impl Backend for CpuBackend {
     fn times(&self) -> ForwardTimes {
         self.times
     }
+}
+
+/// Returns how many bytes of experts stay in memory: most of what is free once all other weights are
+/// loaded.
+fn n_max_expert_bytes() -> usize {
+    usize::try_from(free_memory() / 4 * 3).unwrap_or(usize::MAX)
 }
 
 /// Adds the time since the last lap to `spent`, and starts the next lap.

@@ -5,6 +5,7 @@ use candle_core::quantized::GgmlDType;
 use super::Slices;
 use super::rows::{add_to_rows, multiply_rows};
 use crate::engine::EngineError;
+use crate::engine::decoder::experts::StoredExpert;
 use crate::engine::weights::StoredTensor;
 use crate::kernels::{Format, InputKinds, Inputs, Matrix, ThreadPool, multiply};
 
@@ -51,6 +52,21 @@ impl Projection {
             kinds: InputKinds::of(parts.iter().map(Matrix::format)),
             parts,
         }
+    }
+
+    /// Reads and packs matrices that share an input.
+    pub(super) fn read(
+        parts: &[StoredTensor],
+        bias: Option<Vec<f32>>,
+        form: &Slices,
+    ) -> Result<Self, EngineError> {
+        let packed = parts.iter().map(|part| pack(part, form.widens));
+        Ok(Self::new(packed.collect::<Result<_, _>>()?, bias))
+    }
+
+    /// Returns the size in memory, in bytes.
+    pub(super) fn n_bytes(&self) -> usize {
+        self.parts.iter().map(Matrix::n_bytes).sum()
     }
 
     /// Returns the number of outputs for each row of inputs.
@@ -118,14 +134,18 @@ fn pack(matrix: &StoredTensor, widens: bool) -> Result<Matrix, EngineError> {
 impl crate::engine::decoder::backend::Form for Slices {
     type Matrix = Projection;
     type Vector = Vec<f32>;
+    type Expert = StoredExpert;
 
     fn matrix(
         &self,
         parts: Vec<StoredTensor>,
         bias: Option<Vec<f32>>,
     ) -> Result<Projection, EngineError> {
-        let packed = parts.iter().map(|part| pack(part, self.widens));
-        Ok(Projection::new(packed.collect::<Result<_, _>>()?, bias))
+        Projection::read(&parts, bias, self)
+    }
+
+    fn expert(&self, stored: StoredExpert) -> Result<StoredExpert, EngineError> {
+        Ok(stored)
     }
 
     fn scaled(&self, matrix: Projection, factors: Vec<f32>) -> Result<Projection, EngineError> {

@@ -1,6 +1,7 @@
 //! Loads the tensors of a blueprint from a checkpoint, in a backend's own representation.
 
 mod alt_up;
+mod experts;
 mod latent;
 mod layer_inputs;
 mod recurrent;
@@ -8,7 +9,7 @@ mod recurrent;
 use super::attention::{AttentionLayer, HeadNorms, HeadShape};
 use super::backend::Form;
 use super::norm::{NormWeights, Norms};
-use super::weights::{DenseNetwork, Layer, Mixer, MixerWeights};
+use super::weights::{Layer, Mixer, MixerWeights};
 use crate::engine::EngineError;
 use crate::engine::blueprint::{
     Activation, Blueprint, FeedForward, HeadNorm, KvSource, LayerPlan, Matrices, Naming, NormKind,
@@ -109,26 +110,13 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
             mixers,
             mixer_norms,
             ffn_norms: self.norms(roles, plan.has_feed_forward(), layer)?,
-            dense: plan
-                .has_feed_forward()
-                .then(|| self.dense_network(layer))
-                .transpose()?,
+            dense: self.dense_network(layer)?,
+            experts: self.experts(layer)?,
             gate_cutoff: self.blueprint.gate_cutoffs.get(layer).copied().flatten(),
             laurel: self.laurel(layer)?,
             alt_up: self.alt_up_layer(layer)?,
             input: self.input(layer)?,
             scale: self.scale(layer)?,
-        })
-    }
-
-    fn dense_network(&mut self, layer: usize) -> Result<DenseNetwork<F>, LoadStop> {
-        let (biases, hidden) = (self.blueprint.biases, self.blueprint.hidden_size);
-        let ffn = self.blueprint.ffn_size_of(layer);
-        let down = [(TensorRole::FfnDown, hidden)];
-        Ok(DenseNetwork {
-            feed_forward: self.feed_forward(layer)?,
-            input: self.projection(layer, &self.ffn_roles(ffn), hidden, biases.ffn)?,
-            down: self.projection(layer, &down, ffn, biases.ffn)?,
         })
     }
 
@@ -147,6 +135,7 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
             window: plan.window,
             rope: plan.rope,
             norms: self.head_norms(layer, shape)?,
+            sinks: self.sinks(layer)?,
         };
         if let Some(latent) = self.blueprint.latent {
             return self.latent(layer, latent, attention);
@@ -157,6 +146,16 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
             input: self.qkv(layer, shape)?,
             output: self.projection(layer, &output, shape.q_width(), biases.attention_output)?,
         })
+    }
+
+    /// Loads the attention sinks of a layer, one for each head.
+    fn sinks(&mut self, layer: usize) -> Result<Option<F::Vector>, LoadStop> {
+        if !self.blueprint.sinks {
+            return Ok(None);
+        }
+        let name = self.blueprint.naming.name(TensorRole::Sinks, layer);
+        let values = self.take(&name, &[self.blueprint.n_heads])?.values()?;
+        Ok(Some(self.form.vector(values)?))
     }
 
     /// Loads the projections of queries and, if the layer has its own, of keys and values.
@@ -206,11 +205,11 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
     fn ffn_roles(&self, ffn: usize) -> Vec<(TensorRole, usize)> {
         match (self.blueprint.feed_forward, self.blueprint.matrices) {
             (FeedForward::Plain(_), _) => vec![(TensorRole::FfnUp, ffn)],
-            (FeedForward::Gated(_), Matrices::Separate) => {
+            (FeedForward::Gated(_) | FeedForward::Clamped(_), Matrices::Separate) => {
                 vec![(TensorRole::FfnGate, ffn), (TensorRole::FfnUp, ffn)]
             }
             (
-                FeedForward::Gated(_),
+                FeedForward::Gated(_) | FeedForward::Clamped(_),
                 Matrices::Fused | Matrices::FusedGateUp | Matrices::FusedTransposed,
             ) => vec![(TensorRole::FfnGateUp, 2 * ffn)],
         }

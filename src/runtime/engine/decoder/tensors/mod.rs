@@ -5,6 +5,7 @@ mod activation;
 mod alt_up;
 mod attention;
 mod batch;
+mod experts;
 mod masks;
 mod mixers;
 mod norm;
@@ -19,6 +20,7 @@ use candle_core::{DType, Device, Tensor};
 
 use self::activation::activated;
 use self::batch::{Batch, Model};
+use self::experts::DeviceExpert;
 use self::mixers::mixed;
 use self::norm::normed;
 use self::projection::{Policy, Projection};
@@ -28,6 +30,7 @@ use super::attention::LayerKind;
 use super::backend::{Backend, Depth, Facts, Form};
 use super::batch::Place;
 use super::cache::Cache;
+use super::experts::StoredExpert;
 use super::weights::{AltUpLayer, InputWeights, Layer, Mixer, Weights};
 use crate::engine::blueprint::{Blueprint, NormPlaces};
 use crate::engine::weights::{Checkpoint, LoadStop, StoredTensor};
@@ -64,6 +67,7 @@ struct Tensors(Policy);
 impl Form for Tensors {
     type Matrix = Projection;
     type Vector = Tensor;
+    type Expert = DeviceExpert;
 
     fn matrix(
         &self,
@@ -76,6 +80,10 @@ impl Form for Tensors {
             None => None,
         };
         Projection::new(&parts, bias, policy)
+    }
+
+    fn expert(&self, stored: StoredExpert) -> Result<DeviceExpert, EngineError> {
+        DeviceExpert::load(stored, self)
     }
 
     fn scaled(&self, matrix: Projection, factors: Vec<f32>) -> Result<Projection, EngineError> {
@@ -203,10 +211,12 @@ impl TensorBackend {
         let batch = Batch::new(&model, places, memory)?;
         // Kernels over strided tensors read shapes and strides from the device. The layers use the
         // same few, so they are sent once. Nothing else is sent from here on, except the outputs of
-        // layers without attention, which must not be kept.
+        // layers without attention and the choice of experts, which must not be kept.
         #[cfg(feature = "cuda")]
         let _kept_shapes = match &self.device {
-            Device::Cuda(device) if self.blueprint.n_state_bytes() == 0 => {
+            Device::Cuda(device)
+                if self.blueprint.n_state_bytes() == 0 && self.blueprint.experts.is_none() =>
+            {
                 Some(device.enable_cuda_graph_htod_cache())
             }
             Device::Cuda(_) | Device::Cpu | Device::Metal(_) => None,
@@ -337,21 +347,31 @@ impl TensorBackend {
             }
             None => hidden,
         };
-        let Some(dense) = &layer.dense else {
+        if layer.dense.is_none() && layer.experts.is_none() {
             return Ok(hidden);
-        };
+        }
         let norms = &layer.ffn_norms;
         let input = match self.blueprint.norm_places {
             NormPlaces::Parallel => mixer_input,
             _ => normed(norms.before.as_ref(), &hidden)?,
         };
-        let inner = dense.input.forward(&input)?;
-        let inner = match layer.gate_cutoff {
-            Some(cutoff) => alt_up::cut_off(&inner, cutoff)?,
-            None => inner,
+        let dense = match &layer.dense {
+            Some(dense) => {
+                let inner = dense.input.forward(&input)?;
+                let inner = match layer.gate_cutoff {
+                    Some(cutoff) => alt_up::cut_off(&inner, cutoff)?,
+                    None => inner,
+                };
+                let inner = activated(dense.feed_forward, &inner)?;
+                Some(dense.down.forward(&inner)?)
+            }
+            None => None,
         };
-        let inner = activated(dense.feed_forward, &inner)?;
-        let found = dense.down.forward(&inner)?;
+        let found = match (&layer.experts, dense) {
+            (Some(experts), dense) => self.with_experts(experts, &input, &hidden, dense)?,
+            (None, Some(dense)) => dense,
+            (None, None) => return Ok(hidden),
+        };
         self.joined(&hidden, &normed(norms.after.as_ref(), &found)?)
     }
 

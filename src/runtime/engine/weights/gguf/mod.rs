@@ -168,13 +168,13 @@ fn read_entry(reader: &mut Reader<'_>) -> Result<TensorEntry, EngineError> {
         return Err(EngineError::UnsupportedTensorType {
             tensor: name,
             stored_as,
-            instead: "the model's Q4_K_M or Q8_0 file",
+            instead: "the model’s Q4_K_M or Q8_0 file",
             path: reader.path().to_owned(),
         });
     }
     let n_bytes = n_stored_bytes(&stored_type, &shape).filter(|n_bytes| *n_bytes > 0);
     let Some(n_bytes) = n_bytes else {
-        let reason = format!("tensor {name} can't have shape {shape:?} in {stored_type}");
+        let reason = format!("tensor {name} can’t have shape {shape:?} in {stored_type}");
         return Err(reader.malformed(reason));
     };
     Ok(TensorEntry {
