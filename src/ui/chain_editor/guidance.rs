@@ -69,7 +69,7 @@ fn layers_ui(ui: &mut Ui, layers: &mut EarlyLayers) {
               the one that is farthest from the last guides each token. The lower half of the model is \
               usual.",
     };
-    let id = ui.id().with("early layers");
+    let id = ui.scope_id().with("early layers");
     number_list_ui(ui, id, &words, layers, |numbers| {
         EarlyLayers::new(numbers).map_err(|error| error.to_string())
     });
