@@ -1,19 +1,20 @@
 //! The results of the Lab, and futures, as files.
 
 use super::documents::{Content, Look, Render, file};
-use crate::export::{
-    self, CacheRecord, FitRecord, ModelComparisonRecord, PaneFutures, SweepRecord, VotesRecord,
-};
+use crate::export;
+use crate::export::PaneFutures;
 use crate::generation::formatting::pane_letter;
-use crate::plots::StabilityPlot;
-use crate::state::{
-    AppState, BatchRun, BlindResults, CacheRun, FuturesFormat, FuturesRun, ModelsRun, SweepFile,
-    TableFormat, VotesFormat,
-};
+use crate::lab::blind::{BlindResults, VotesRecord};
+use crate::lab::cache::{CacheRecord, CacheRun, cache_drawing};
+use crate::lab::fit::{FitRecord, fit_drawing};
+use crate::lab::models::{ModelComparisonRecord, ModelsRun, model_comparison_drawing};
+use crate::lab::prompts::BatchRun;
+use crate::lab::stability::StabilityPlot;
+use crate::lab::stability::stability_drawing;
+use crate::lab::sweep::SweepRecord;
+use crate::lab::sweep::sweep_drawing;
+use crate::state::{AppState, FuturesFormat, FuturesRun, SweepFile, TableFormat, VotesFormat};
 use crate::ui::futures::picture::{FuturesPicture, futures_drawing};
-use crate::ui::pictures::{
-    cache_drawing, fit_drawing, model_comparison_drawing, stability_drawing, sweep_drawing,
-};
 
 /// Renders the picture in its format, or the table for CSV.
 fn rendered(
@@ -59,7 +60,13 @@ fn futures_table(futures: &FuturesPicture<'_>) -> Vec<u8> {
 
 /// Returns what renders the sweep on screen.
 pub(super) fn sweep(state: &AppState, file: SweepFile, look: Look) -> Result<Render, String> {
-    let run = state.lab.sweep().cloned().ok_or("there is no sweep")?;
+    let run = state
+        .lab
+        .sweep
+        .run
+        .as_ref()
+        .cloned()
+        .ok_or("there is no sweep")?;
     Ok(Box::new(move || {
         let record = SweepRecord {
             results: &run.results,
@@ -87,7 +94,7 @@ pub(super) fn stability(
     format: FuturesFormat,
     look: Look,
 ) -> Result<Render, String> {
-    let Some(run) = state.lab.stability.clone() else {
+    let Some(run) = state.lab.stability.run.clone() else {
         return Err("there is no stability map".to_owned());
     };
     let pane = state.place_of(run.pane);
@@ -103,7 +110,7 @@ pub(super) fn stability(
         rendered(
             format,
             look,
-            || export::render_stability(&run.map),
+            || crate::lab::stability::render_stability(&run.map),
             || stability_drawing(&run.text, plot, look.palette, look.style),
         )
     }))
@@ -111,7 +118,7 @@ pub(super) fn stability(
 
 /// Returns what renders the texts of the list of prompts.
 pub(super) fn prompts(state: &AppState, format: TableFormat) -> Render {
-    let batch = state.lab.batch.as_ref();
+    let batch = state.lab.prompts.run.as_ref();
     let rows = batch.map(BatchRun::rows).unwrap_or_default();
     file(move || match format {
         TableFormat::Csv => export::texts_csv(&rows),
@@ -121,8 +128,8 @@ pub(super) fn prompts(state: &AppState, format: TableFormat) -> Render {
 
 /// Returns what renders the fit on screen.
 pub(super) fn fit(state: &AppState, format: FuturesFormat, look: Look) -> Result<Render, String> {
-    let run = state.lab.fit.clone().ok_or("there is no fit")?;
-    let base = state.fit_base().and_then(|pane| state.place_of(pane.id));
+    let run = state.lab.fit.run.clone().ok_or("there is no fit")?;
+    let base = crate::lab::fit::fit_base(state).and_then(|pane| state.place_of(pane.id));
     Ok(Box::new(move || {
         let record = FitRecord {
             fit: &run.fit,
@@ -145,7 +152,7 @@ pub(super) fn cache(state: &AppState, format: FuturesFormat, look: Look) -> Resu
         model,
         prompt,
         ..
-    }) = state.lab.cache.clone()
+    }) = state.lab.cache.run.clone()
     else {
         return Err("nothing was measured".to_owned());
     };
@@ -174,7 +181,7 @@ pub(super) fn models(
         compared: Some(compared),
         text,
         ..
-    }) = state.lab.models.clone()
+    }) = state.lab.models.run.clone()
     else {
         return Err("nothing was compared".to_owned());
     };

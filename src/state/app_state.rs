@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use super::{
     BranchDialog, BranchTree, ByHand, ChosenFolders, ComparedPair, Effect, ExportChoice, Folders,
-    FormatTrial, Futures, HandDraws, HelpTab, History, HistoryLimits, HubState, Lab, LabSettings,
-    Lessons, MAX_PANES, ModelStatus, Models, Notice, OpenedRun, Pace, Page, Palette, Pane, PaneId,
-    PaneModels, Paste, PathPurpose, Pin, PromptMode, PromptReading, ScoreDialog, SecondModel,
-    Servers, Settings, SettingsTab, Verification, ViewChoices, WatermarkDialog,
+    FormatTrial, Futures, HandDraws, HelpTab, History, HistoryLimits, HubState, Lessons, MAX_PANES,
+    ModelStatus, Models, Notice, OpenedRun, Pace, Page, Palette, Pane, PaneId, PaneModels, Paste,
+    PathPurpose, Pin, PromptMode, PromptReading, ScoreDialog, SecondModel, Servers, Settings,
+    SettingsTab, Verification, ViewChoices, WatermarkDialog,
 };
 use crate::analysis::Divergence;
 use crate::decoding::SettingError;
@@ -17,6 +17,7 @@ use crate::generation::{
     Generation, GenerationConfig, Limits, PaneModel, PaneSettings, Step, in_sentence,
 };
 use crate::interop::presets::OwnPreset;
+use crate::lab::{Lab, LabSettings};
 use crate::state::branches::{KeptText, KeptTexts};
 use crate::state::panes::comparison::Comparison;
 use crate::state::panes::run_end::{Repetition, TextsBefore};
@@ -60,7 +61,7 @@ pub struct AppState {
     pub(super) comparison: Comparison,
     pub model: ModelStatus,
     /// The source of the current model, which is reloaded when the engine restarts.
-    pub(super) model_source: ModelSource,
+    pub(crate) model_source: ModelSource,
     /// The sources of all loads in progress, in the order of the requests. Each stays until the
     /// engine reports that the load succeeded, failed or was cancelled; the newest is the wanted
     /// one.
@@ -150,7 +151,7 @@ pub struct AppState {
     /// Why the last run changed nothing.
     pub(super) repetition: Option<Repetition>,
     /// The last id given to a pane or a generation; ids are never reused.
-    pub(super) last_id: u64,
+    pub(crate) last_id: u64,
 }
 
 impl AppState {

@@ -3,7 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{AppState, BranchesView, DockTab, Effect, LabTab, ThemeChoice, Tint};
+use super::{AppState, BranchesView, DockTab, Effect, ThemeChoice, Tint};
+use crate::lab::LabTab;
 
 /// The size of all text, as a percentage of the normal size. Everything else grows with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Serialize, Deserialize)]

@@ -43,7 +43,7 @@ impl AppState {
             Command::SetPace(pace) => self.set_pace(pace),
             Command::Branch(command) => self.apply_to_branches(command),
             Command::Futures(command) => self.apply_to_futures(command),
-            Command::Lab(command) => self.apply_to_lab(command),
+            Command::Lab(command) => command.apply(self),
             Command::Lesson(command) => self.apply_to_lessons(command),
             Command::PromptEdited => self.tokenize_prompt(),
             Command::CopyPrompt => self.copy_prompt(),
@@ -164,7 +164,7 @@ impl AppState {
         (0..self.panes.len()).filter(is_valid).collect()
     }
 
-    pub(super) fn generate_one(&mut self, id: PaneId) -> Vec<Effect> {
+    pub(crate) fn generate_one(&mut self, id: PaneId) -> Vec<Effect> {
         let Some(place) = self.place_of(id) else {
             return Vec::new();
         };
@@ -301,7 +301,7 @@ impl AppState {
 
     /// Adds a pane with this chain and seed on the right. Returns its id, or `None` if there is no
     /// room for it.
-    pub(super) fn push_pane(&mut self, chain: ChainConfig, seed: u64) -> Option<PaneId> {
+    pub(crate) fn push_pane(&mut self, chain: ChainConfig, seed: u64) -> Option<PaneId> {
         if self.panes.len() >= MAX_PANES {
             return None;
         }
@@ -400,7 +400,10 @@ impl AppState {
                 let source = Some(ModelSource::Path(path).into());
                 self.apply_to_pane_models(PaneModelCommand::Choose(pane, source))
             }
-            PathPurpose::OtherModel => self.use_other_model(path),
+            PathPurpose::Lab(tab) => {
+                self.lab.use_path(tab, path);
+                Vec::new()
+            }
             PathPurpose::Presets => vec![Effect::ReadPresets(path)],
             PathPurpose::Run => self.apply_to_runs(RunCommand::Open(path)),
             PathPurpose::Text => vec![Effect::ReadText(path)],
@@ -454,7 +457,7 @@ impl AppState {
 
     /// Shows a notice in front of the others, but no hint in front of an error. An identical notice
     /// is replaced, not repeated.
-    pub(super) fn notify(&mut self, notice: Notice) -> Vec<Effect> {
+    pub(crate) fn notify(&mut self, notice: Notice) -> Vec<Effect> {
         self.notices.retain(|other| *other != notice);
         let is_error = |other: &Notice| other.kind == NoticeKind::Error;
         let n_before = match notice.kind {

@@ -22,7 +22,6 @@ mod export_choice;
 mod folders;
 mod futures;
 mod jobs;
-mod lab;
 mod lessons;
 mod models;
 mod notice;
@@ -63,13 +62,8 @@ pub use folders::{ChosenFolders, FolderCommand, FolderKind, Folders};
 pub use futures::{
     FUTURE_COUNTS, FUTURE_LENGTHS, Futures, FuturesCommand, FuturesFormat, FuturesRun, WordRow,
 };
-pub use jobs::RunStatus;
-pub use lab::{
-    AxisForm, BLIND_VOTES, BatchPane, BatchRun, BatchText, BlindResults, BlindRun, BlindTest,
-    CacheProgress, CacheRun, FitForm, FitInput, FitReading, FitRun, FitStage, Lab, LabCommand,
-    LabSettings, LabTab, ModelsForm, ModelsRun, ShownText, StabilityAxes, StabilityRun,
-    StabilityScope, SweepFile, SweepForm, SweepRun,
-};
+pub(crate) use jobs::stop_jobs;
+pub use jobs::{JobRun, NextJob, RunStatus};
 pub use lessons::{
     Again, Answer, Guess, LessonCommand, LessonPhase, LessonProgress, LessonRun, Lessons,
     StepTexts, answers_csv,
@@ -89,7 +83,9 @@ pub use panes::{
     ComparedPair, N_STEP_DRAWS, Pane, PaneId, PaneStatus, Paste, PasteCommand, PresetCommand,
     Repetition, WhatIfSummary, WhatIfToken, WhatIfVerdict, WhatIfs,
 };
-pub use picture::{PictureFormat, PictureTarget, PictureTheme, Plot, PlotFile, SweepPicture};
+pub use picture::{
+    PictureFormat, PictureTarget, PictureTheme, Plot, PlotFile, SweepFile, SweepPicture,
+};
 pub use preferences::{HelpTab, SettingsTab};
 pub use prompt::{PromptLength, PromptMode, PromptReading};
 pub use runs::{

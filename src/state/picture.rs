@@ -235,3 +235,33 @@ impl PictureFormat {
         }
     }
 }
+
+/// A file with the results of the sweep on screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SweepFile {
+    Picture(SweepPicture, PictureFormat),
+    /// One row per cell.
+    Cells,
+    /// One row per text.
+    Texts,
+    /// Everything.
+    Json,
+}
+
+impl SweepFile {
+    /// Returns the file name that the dialog suggests.
+    pub(super) fn file_name(self) -> String {
+        match self {
+            Self::Picture(SweepPicture::Metric(metric), format) => {
+                let name = metric.name().to_lowercase().replace(' ', "-");
+                format!("quartet-sweep-{name}.{}", format.extension())
+            }
+            Self::Picture(SweepPicture::Scatter, format) => {
+                format!("quartet-sweep-quality.{}", format.extension())
+            }
+            Self::Cells => "quartet-sweep-cells.csv".to_owned(),
+            Self::Texts => "quartet-sweep-texts.csv".to_owned(),
+            Self::Json => "quartet-sweep.json".to_owned(),
+        }
+    }
+}

@@ -186,7 +186,7 @@ impl AppState {
     }
 
     /// Asks the engine to tokenize the prompt.
-    pub(super) fn tokenize_prompt(&mut self) -> Vec<Effect> {
+    pub(crate) fn tokenize_prompt(&mut self) -> Vec<Effect> {
         if self.prompt.is_empty() || self.chat_mode_error().is_some() {
             self.prompt_reading = None;
             return Vec::new();

@@ -7,11 +7,12 @@ use super::branches::{DEFAULT_CACHE_MEGABYTES, DEFAULT_KEPT_MEGABYTES};
 use super::recording::DEFAULT_RECORD_MEGABYTES;
 use super::starters::DEFAULT_PROMPT;
 use super::{
-    AddedServer, AppState, ByHand, ChosenFolders, HistoryLimits, LabSettings, LessonProgress,
-    MAX_RECENT, Notice, Pace, PromptMode, RecentModel, ViewChoices,
+    AddedServer, AppState, ByHand, ChosenFolders, HistoryLimits, LessonProgress, MAX_RECENT,
+    Notice, Pace, PromptMode, RecentModel, ViewChoices,
 };
 use crate::generation::{GenerationConfig, Limits, PaneSettings};
 use crate::interop::presets::OwnPreset;
+use crate::lab::LabSettings;
 use crate::worker::ComputeChoice;
 
 /// The maximum number of panes; each has a letter and a color.

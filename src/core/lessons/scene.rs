@@ -1,7 +1,7 @@
 //! What a lesson sees of the window.
 
+use super::cache_fields::CacheTimes;
 use super::lesson::Curve;
-use crate::analysis::cache_lab::CacheLab;
 use crate::decoding::ChainConfig;
 use crate::generation::{FinishReason, Generation};
 
@@ -19,7 +19,7 @@ pub struct Scene<'a> {
     /// The name of the tint, in lower case.
     pub tint: &'a str,
     /// The measurement of the KV cache, if there is one.
-    pub cache: Option<&'a CacheLab>,
+    pub cache: Option<&'a (dyn CacheTimes + 'static)>,
     /// The curves that the question draws.
     pub curves: &'a [Curve],
 }

@@ -5,11 +5,12 @@ use super::registry::{actions, first};
 use super::{PaletteCommand, PaneAction, Shortcut};
 use crate::export::ExportFormat;
 use crate::generation::formatting::pane_letter;
+use crate::lab::LabTab;
 use crate::state::{
     AppState, BranchCommand, BranchesView, Command, DockTab, Document, FuturesCommand, HelpTab,
-    LabTab, LessonCommand, MAX_PANES, ModelsCommand, Pace, Page, PaneId, PathPurpose,
-    PictureFormat, Plot, RunCommand, ScoreCommand, ServerCommand, SettingsTab, TextSize,
-    ThemeChoice, Tint, ViewChange, WatermarkCommand,
+    LessonCommand, MAX_PANES, ModelsCommand, Pace, Page, PaneId, PathPurpose, PictureFormat, Plot,
+    RunCommand, ScoreCommand, ServerCommand, SettingsTab, TextSize, ThemeChoice, Tint, ViewChange,
+    WatermarkCommand,
 };
 
 /// What the palette lists for an action that it leaves out.

@@ -2,15 +2,16 @@
 
 use super::scene::{tab_named, tint_named};
 use crate::generation::PaneSettings;
+use crate::lab::{LabCommand, LabTab};
 use crate::lessons::Act;
-use crate::state::{
-    AppState, BranchCommand, Command, Effect, LabCommand, LabTab, Pace, PaneId, Pin, ViewChange,
-};
+use crate::state::{AppState, BranchCommand, Command, Effect, Pace, PaneId, Pin, ViewChange};
 
 impl AppState {
     /// Returns whether this act can be done now. Generating waits for the model and the prompt.
     pub(super) fn can_act(&self, act: &Act) -> bool {
-        if matches!(act, Act::MeasureCache(_)) && self.cache_blocking_reason().is_some() {
+        if matches!(act, Act::MeasureCache(_))
+            && crate::lab::cache::cache_blocking_reason(self).is_some()
+        {
             return false;
         }
         if let Act::Pick(rank) = act {
@@ -78,7 +79,7 @@ impl AppState {
                 change.map_or_else(Vec::new, |change| self.change_view(change))
             }
             Act::MeasureCache(n_tokens) => {
-                self.lab.cache_tokens = n_tokens;
+                self.lab.cache.n_tokens = n_tokens;
                 self.dispatch(Command::Lab(LabCommand::Run(LabTab::Cache)))
             }
             Act::Tint(name) => {

@@ -22,9 +22,9 @@ pub use self::run::{Again, Guess, LessonPhase, LessonRun};
 pub use self::step::StepTexts;
 
 use self::run::SetAside;
-use super::{
-    AppState, CacheRun, Command, Effect, LabCommand, LabTab, ModelStatus, Notice, Page, RunStatus,
-};
+use super::{AppState, Command, Effect, ModelStatus, Notice, Page, RunStatus};
+use crate::lab::cache::CacheRun;
+use crate::lab::{LabCommand, LabTab};
 use crate::lessons::{Lesson, LessonProblem, Prediction, Setup, built_in, draft};
 use crate::worker::ModelSource;
 
@@ -190,7 +190,7 @@ impl AppState {
             repetition: self.repetition.take(),
             hidden: self.set_aside(&mut effects),
             cache: self.set_cache_aside(&mut effects),
-            cache_tokens: self.lab.cache_tokens,
+            cache_tokens: self.lab.cache.n_tokens,
         };
         effects.extend(self.set_up(&lesson.setup));
         self.view.dock_open = Some(true);
@@ -203,7 +203,7 @@ impl AppState {
     /// Stops a measurement of the KV cache and takes it off the Lab page.
     fn set_cache_aside(&mut self, effects: &mut Vec<Effect>) -> Option<CacheRun> {
         effects.extend(self.dispatch(Command::Lab(LabCommand::Stop(LabTab::Cache))));
-        let mut run = self.lab.cache.take()?;
+        let mut run = self.lab.cache.run.take()?;
         if run.status.is_running() {
             run.status = RunStatus::Stopped;
         }
@@ -270,8 +270,8 @@ impl AppState {
         let mut effects = self.stop_all();
         self.set_cache_aside(&mut effects);
         let aside = run.into_aside();
-        self.lab.cache = aside.cache;
-        self.lab.cache_tokens = aside.cache_tokens;
+        self.lab.cache.run = aside.cache;
+        self.lab.cache.n_tokens = aside.cache_tokens;
         effects.extend(self.bring_back(aside.hidden));
         self.view = restored_view(aside.view, self.view);
         self.step_pane = aside.step_pane;

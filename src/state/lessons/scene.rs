@@ -9,7 +9,7 @@ impl AppState {
         let step = self.lessons.run().and_then(super::LessonRun::step);
         Scene {
             chains: self.panes.iter().map(|pane| &pane.settings.chain).collect(),
-            cache: self.lab.cache.as_ref().and_then(|run| run.lab.as_ref()),
+            cache: self.lab.cache.times(),
             curves: step.map_or(&[], |step| step.curves.as_slice()),
             texts: self.panes.iter().map(Pane::generation).collect(),
             pin: self.pin.and_then(pinned),

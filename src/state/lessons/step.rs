@@ -2,8 +2,9 @@
 
 use super::judge::{Answer, seen};
 use super::run::{Guess, LessonPhase};
+use crate::lab::LabTab;
 use crate::lessons::{Act, LessonStep, Prediction, Question, Scene};
-use crate::state::{AppState, Effect, LabTab, Notice};
+use crate::state::{AppState, Effect, Notice};
 
 /// The texts of a step, filled from the run. Those of later parts are empty until then.
 #[derive(Debug, Clone, Default, PartialEq)]
