@@ -190,6 +190,7 @@ const EXPERIMENT_FILES: &[(&str, &[&str], &[&str])] = &[
         &["analysis", "decoding", "export", "generation"],
         &["serde"],
     ),
+    ("document", &["export", "generation", "state", "ui"], &[]),
     (
         "command",
         &[
@@ -403,6 +404,23 @@ fn each_kind_of_file_of_an_experiment_keeps_to_its_floor() {
                     path.display()
                 );
             }
+        }
+    }
+}
+
+/// A document that is not listed could be chosen, but not saved.
+#[test]
+fn every_document_is_listed() {
+    let list = fs::read_to_string(source_root().join("app/documents.rs")).unwrap();
+    for path in rust_files(&source_root()) {
+        let code = fs::read_to_string(&path).unwrap();
+        for kind in code.split("impl DocumentKind for ").skip(1) {
+            let listed = format!("gather_as::<{}>", first_word(kind));
+            assert!(
+                list.contains(&listed),
+                "{}: add `{listed}` to `app/documents.rs`",
+                path.display()
+            );
         }
     }
 }

@@ -9,7 +9,7 @@ use eframe::egui;
 use super::autosave::{Autosave, Crashed, SetAside, Unrestored};
 use super::copy_picture::Copies;
 use super::dialogs::{self, Dialogs};
-use super::documents::{self, Look};
+use super::documents;
 use super::runs::{self, RunFolder, TextsToKeep};
 use super::save::{Save, Saves};
 use super::servers::ServerWorkers;
@@ -24,6 +24,7 @@ use crate::state::{
     RunRequest, Settings, ThemeChoice,
 };
 use crate::ui::WindowUi;
+use crate::ui::documents::{Look, picture_drawing};
 use crate::worker::{DownloadEvent, Downloads, HubConfig, ModelSource, Worker, models_folder};
 
 /// The name of the folder that holds the settings.
@@ -324,7 +325,7 @@ impl App {
             Effect::CopyText(text) => ctx.copy_text(text),
             Effect::CopyPicture(plot) => {
                 let look = Look::of(&self.state, ctx);
-                let drawing = documents::drawing(&self.state, plot, look);
+                let drawing = picture_drawing(&self.state, plot, look);
                 self.copies.start(ctx, drawing, look.style.scale, answers);
             }
             Effect::OpenDialog(purpose) => {
@@ -351,7 +352,7 @@ impl App {
             }
             Effect::Save(document, path) => {
                 let look = Look::of(&self.state, ctx);
-                let render = documents::gather(&self.state, document, look);
+                let render = documents::gather(&self.state, &document, look);
                 let save = Save {
                     document,
                     path,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::{
     AppState, Command, Document, Effect, MAX_PANES, ModelStatus, ModelsCommand, Notice,
     NoticeAction, NoticeKind, Pane, PaneId, PaneModelCommand, PaneStatus, PathPurpose, Pin,
-    PinMove, RunCommand,
+    PinMove, RunCommand, Unsaved,
 };
 use crate::decoding::ChainConfig;
 use crate::generation::{Continuation, FinishReason, PaneModel, PaneSettings};
@@ -427,8 +427,8 @@ impl AppState {
 
     /// Also dismisses earlier notices that saving this document failed.
     fn saved(&mut self, document: Document, path: &Path) -> Vec<Effect> {
-        let saves =
-            |action: &NoticeAction| action.command == Command::AskPath(PathPurpose::Save(document));
+        let ask = Command::AskPath(PathPurpose::Save(document));
+        let saves = |action: &NoticeAction| action.command == ask;
         self.notices
             .retain(|notice| !notice.actions.iter().any(saves));
         let show = Command::ShowInFolder(path.to_owned());
@@ -446,11 +446,11 @@ impl AppState {
     }
 
     fn save_failed(&mut self, document: Document, path: PathBuf, error: &str) -> Vec<Effect> {
+        let Unsaved { title, kept } = document.unsaved();
         let purpose = PathPurpose::Save(document);
-        let (title, safe) = document.unsaved_words();
-        let body = format!("{error}. {safe}.\n{}", path.display());
+        let body = format!("{error}. {kept}.\n{}", path.display());
         let notice = Notice::error(title, body)
-            .with_action("Save elsewhere…", Command::AskPath(purpose))
+            .with_action("Save elsewhere…", Command::AskPath(purpose.clone()))
             .with_action("Try again", Command::PathGiven(purpose, path));
         self.notify(notice)
     }

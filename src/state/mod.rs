@@ -17,6 +17,7 @@ mod apply;
 mod branches;
 mod by_hand;
 mod command;
+mod document;
 mod events;
 mod export_choice;
 mod folders;
@@ -56,12 +57,14 @@ pub use branches::{
     BranchChange, BranchCommand, BranchDialog, BranchRow, BranchTarget, BranchTree, RunTexts,
 };
 pub use by_hand::{ByHand, HAND_SCORES, HAND_TOKENS, HandDraws, HandPreset, HandToken, HeldToken};
-pub use command::{Command, Document, Effect, PathPurpose, PinMove, TableFormat, VotesFormat};
+pub use command::{Command, Effect, PathPurpose, PinMove};
+pub use document::{
+    AnswersDocument, Document, DocumentKind, EverythingDocument, LessonDocument, PictureDocument,
+    PresetsDocument, ResultFormat, RunDocument, Unsaved,
+};
 pub use export_choice::{ExportChoice, RunFileStyle};
 pub use folders::{ChosenFolders, FolderCommand, FolderKind, Folders};
-pub use futures::{
-    FUTURE_COUNTS, FUTURE_LENGTHS, Futures, FuturesCommand, FuturesFormat, FuturesRun, WordRow,
-};
+pub use futures::{FUTURE_COUNTS, FUTURE_LENGTHS, Futures, FuturesCommand, FuturesRun, WordRow};
 pub(crate) use jobs::stop_jobs;
 pub use jobs::{JobRun, NextJob, RunStatus};
 pub use lessons::{
@@ -83,9 +86,7 @@ pub use panes::{
     ComparedPair, N_STEP_DRAWS, Pane, PaneId, PaneStatus, Paste, PasteCommand, PresetCommand,
     Repetition, WhatIfSummary, WhatIfToken, WhatIfVerdict, WhatIfs,
 };
-pub use picture::{
-    PictureFormat, PictureTarget, PictureTheme, Plot, PlotFile, SweepFile, SweepPicture,
-};
+pub use picture::{PictureFormat, PictureTarget, PictureTheme, Plot, PlotFile};
 pub use preferences::{HelpTab, SettingsTab};
 pub use prompt::{PromptLength, PromptMode, PromptReading};
 pub use runs::{

@@ -4,7 +4,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::ScoreMeasure;
-use crate::analysis::sweep::Metric;
 use crate::analysis::trend::{Trend, has_token_times};
 use crate::generation::Generation;
 
@@ -153,15 +152,6 @@ impl Plot {
     }
 }
 
-/// What a picture of a sweep shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SweepPicture {
-    /// The map of a metric, or its curve if only one number is varied.
-    Metric(Metric),
-    /// Quality against diversity.
-    Scatter,
-}
-
 /// The colors of a picture.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -232,36 +222,6 @@ impl PictureFormat {
         match self {
             Self::Svg => "svg",
             Self::Png => "png",
-        }
-    }
-}
-
-/// A file with the results of the sweep on screen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SweepFile {
-    Picture(SweepPicture, PictureFormat),
-    /// One row per cell.
-    Cells,
-    /// One row per text.
-    Texts,
-    /// Everything.
-    Json,
-}
-
-impl SweepFile {
-    /// Returns the file name that the dialog suggests.
-    pub(super) fn file_name(self) -> String {
-        match self {
-            Self::Picture(SweepPicture::Metric(metric), format) => {
-                let name = metric.name().to_lowercase().replace(' ', "-");
-                format!("quartet-sweep-{name}.{}", format.extension())
-            }
-            Self::Picture(SweepPicture::Scatter, format) => {
-                format!("quartet-sweep-quality.{}", format.extension())
-            }
-            Self::Cells => "quartet-sweep-cells.csv".to_owned(),
-            Self::Texts => "quartet-sweep-texts.csv".to_owned(),
-            Self::Json => "quartet-sweep.json".to_owned(),
         }
     }
 }

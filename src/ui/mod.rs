@@ -3,6 +3,7 @@
 //! It reads the state and returns commands. It knows neither the engine nor the worker.
 
 pub mod app_icon;
+pub mod documents;
 pub mod futures;
 pub mod pictures;
 pub mod run_folder;

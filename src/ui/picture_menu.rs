@@ -8,8 +8,8 @@ use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
 use crate::design::widgets::{Chip, checkbox, menu_item, scrolled};
 use crate::state::{
-    AppState, Command, Document, PathPurpose, PictureFormat, PictureStyle, PictureTarget,
-    PictureTheme, Plot, Verification, ViewChoices,
+    AppState, Command, PictureDocument, PictureFormat, PictureStyle, PictureTarget, PictureTheme,
+    Plot, Verification, ViewChoices,
 };
 
 /// The width of the menu, in points.
@@ -114,10 +114,7 @@ pub(super) fn picture_items_ui(
         };
         let item = |ui: &mut Ui| menu_item(ui, &label, "", false).clicked();
         if ui.add_enabled_ui(enabled, item).inner {
-            let save = |format| {
-                let document = Document::Picture(plot, format);
-                Command::AskPath(PathPurpose::Save(document))
-            };
+            let save = |format| Command::save(PictureDocument { plot, format });
             commands.push(match view.picture_target {
                 PictureTarget::Svg => save(PictureFormat::Svg),
                 PictureTarget::Png => save(PictureFormat::Png),

@@ -1,6 +1,7 @@
 //! The KV cache: what it costs and saves, measured by generating one text with it and without it.
 
 pub(crate) mod command;
+mod document;
 mod figures;
 mod job;
 mod page;
@@ -10,6 +11,7 @@ mod plot;
 mod record;
 mod state;
 
+pub use document::CacheDocument;
 pub use figures::CacheLab;
 #[cfg(test)]
 pub(crate) use figures::testing;

@@ -1,6 +1,7 @@
 //! The settings under which the model would most likely write given texts.
 
 pub(crate) mod command;
+mod document;
 mod figures;
 mod page;
 mod picture;
@@ -10,6 +11,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 
+pub use document::FitDocument;
 pub use figures::{Fit, FitError, FitInterval, FitLimit, FitPoint, FitSetup};
 pub(super) use page::TAB;
 pub(crate) use picture::fit_drawing;

@@ -7,7 +7,7 @@ use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
 use crate::design::widgets::{Button, menu_item, progress_bar};
 use crate::lab::LabTab;
-use crate::state::{AppState, Command, Document, FuturesFormat, PathPurpose};
+use crate::state::{AppState, Command, DocumentKind, ResultFormat};
 use crate::ui::dock::tab_ui;
 
 /// Draws the row.
@@ -79,11 +79,11 @@ pub(in crate::lab) fn table_choice_ui(ui: &mut Ui, is_tight: bool, is_table: &mu
 
 /// Draws the menu that exports a result as SVG, PNG or CSV. `item` returns the label and the
 /// document for a format.
-pub(in crate::lab) fn export_files_ui(
+pub(in crate::lab) fn export_files_ui<D: DocumentKind>(
     ui: &mut Ui,
     name: &str,
     is_there: bool,
-    item: impl Fn(FuturesFormat) -> (String, Document),
+    item: impl Fn(ResultFormat) -> (String, D),
     commands: &mut Vec<Command>,
 ) {
     let response = ui
@@ -94,10 +94,10 @@ pub(in crate::lab) fn export_files_ui(
         .gap(4.0)
         .accessible_name(name)
         .show(|ui| {
-            for format in FuturesFormat::ALL {
+            for format in ResultFormat::ALL {
                 let (label, document) = item(format);
                 if menu_item(ui, &label, "", false).clicked() {
-                    commands.push(Command::AskPath(PathPurpose::Save(document)));
+                    commands.push(Command::save(document));
                 }
             }
         });

@@ -1,6 +1,7 @@
 //! Two models that read the same text: where their probabilities differ.
 
 pub(crate) mod command;
+mod document;
 mod figures;
 mod job;
 mod page;
@@ -10,6 +11,7 @@ mod plot;
 mod record;
 mod state;
 
+pub use document::ModelsDocument;
 pub use figures::ComparedModels;
 pub use job::ModelComparison;
 pub(super) use page::TAB;

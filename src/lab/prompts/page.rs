@@ -15,11 +15,12 @@ use crate::generation::formatting::grouped;
 use crate::lab::frame::bar::note_ui;
 use crate::lab::frame::setup::FOOT;
 use crate::lab::frame::{Columns, Selection, Tab, TabPage};
+use crate::lab::prompts::PromptsDocument;
 use crate::lab::prompts::state::batch_blocking_reason;
 use crate::lab::prompts::state::batch_prompts;
 use crate::lab::prompts::{BatchRun, PromptsCommand};
 use crate::lab::{LabCommand, LabTab};
-use crate::state::{Action, AppState, Command, Document, PathPurpose, RunStatus, TableFormat};
+use crate::state::{Action, AppState, Command, RunStatus};
 use crate::ui::keys::key_words;
 
 const ROW: f32 = 62.0;
@@ -93,11 +94,10 @@ fn batch_bar_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         .gap(4.0)
         .accessible_name("Export the texts")
         .show(|ui| {
-            for format in TableFormat::ALL {
-                let label = format!("Texts as {}…", format.name());
+            for document in PromptsDocument::ALL {
+                let label = format!("Texts as {}…", document.format_name());
                 if menu_item(ui, &label, "", false).clicked() {
-                    let document = Document::Prompts(format);
-                    commands.push(Command::AskPath(PathPurpose::Save(document)));
+                    commands.push(Command::save(document));
                 }
             }
         });

@@ -1,5 +1,6 @@
 //! How far a text stays the same under other settings.
 
+mod document;
 mod figures;
 mod page;
 mod picture;
@@ -9,6 +10,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 
+pub use document::StabilityDocument;
 pub(super) use page::TAB;
 pub(crate) use picture::stability_drawing;
 pub use plot::StabilityPlot;

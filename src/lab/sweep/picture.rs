@@ -5,8 +5,17 @@ use crate::generation::PaneSettings;
 use crate::lab::sweep::SweepRecord;
 use crate::lab::sweep::plot::{Curve, Scatter, SweepMap};
 use crate::plots::PicturePlot;
-use crate::state::{PictureStyle, SweepPicture};
+use crate::state::PictureStyle;
 use crate::ui::pictures::{Palette, lab_svg, model_words, shortened};
+
+/// What a picture of a sweep shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SweepPicture {
+    /// The map of a metric, or its curve if only one number is varied.
+    Metric(Metric),
+    /// Quality against diversity.
+    Scatter,
+}
 
 /// The metrics that are plotted against each other: quality, then diversity.
 pub(super) const QUALITY_AND_DIVERSITY: [Metric; 2] = [Metric::Surprise, Metric::Distinct2];
@@ -83,8 +92,8 @@ mod tests {
     use crate::analysis::sweep::{Keep, Metric, SweepResults};
     use crate::generation::PromptText;
     use crate::generation::testing::generation;
-    use crate::lab::sweep::SweepRecord;
-    use crate::state::{PictureStyle, SweepPicture};
+    use crate::lab::sweep::{SweepPicture, SweepRecord};
+    use crate::state::PictureStyle;
     use crate::ui::pictures::{Palette, encode};
 
     fn drawings(n_columns: usize) -> Vec<String> {

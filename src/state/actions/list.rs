@@ -7,10 +7,10 @@ use crate::export::ExportFormat;
 use crate::generation::formatting::pane_letter;
 use crate::lab::LabTab;
 use crate::state::{
-    AppState, BranchCommand, BranchesView, Command, DockTab, Document, FuturesCommand, HelpTab,
-    LessonCommand, MAX_PANES, ModelsCommand, Pace, Page, PaneId, PathPurpose, PictureFormat, Plot,
-    RunCommand, ScoreCommand, ServerCommand, SettingsTab, TextSize, ThemeChoice, Tint, ViewChange,
-    WatermarkCommand,
+    AnswersDocument, AppState, BranchCommand, BranchesView, Command, DockTab, FuturesCommand,
+    HelpTab, LessonCommand, LessonDocument, MAX_PANES, ModelsCommand, Pace, Page, PaneId,
+    PathPurpose, PictureDocument, PictureFormat, Plot, RunCommand, RunDocument, ScoreCommand,
+    ServerCommand, SettingsTab, TextSize, ThemeChoice, Tint, ViewChange, WatermarkCommand,
 };
 
 /// What the palette lists for an action that it leaves out.
@@ -308,7 +308,7 @@ actions! {
         place: "Lessons",
         command: |state| {
             only_if(!state.prompt.trim().is_empty(), "Write a prompt first")?;
-            Ok(Command::AskPath(PathPurpose::Save(Document::Lesson)))
+            Ok(Command::save(LessonDocument))
         },
     }
     SaveLessonAnswers {
@@ -317,7 +317,7 @@ actions! {
         command: |state| {
             let any = !state.lessons.predictions().is_empty();
             only_if(any, "No predictions have been made yet")?;
-            Ok(Command::AskPath(PathPurpose::Save(Document::LessonAnswers)))
+            Ok(Command::save(AnswersDocument))
         },
     }
     /// Start or resume the lesson with this index.
@@ -341,7 +341,7 @@ actions! {
         listed: |_| ExportFormat::ALL.map(Action::Export),
         command: |state| {
             state.needs_text()?;
-            Ok(Command::AskPath(PathPurpose::Save(Document::Run(format))))
+            Ok(Command::save(RunDocument(format)))
         },
     }
     ExportEverything {
@@ -375,8 +375,7 @@ actions! {
         listed: |_| UNLISTED,
         command: |state| {
             state.needs_text()?;
-            let document = Document::Picture(plot, format);
-            Ok(Command::AskPath(PathPurpose::Save(document)))
+            Ok(Command::save(PictureDocument { plot, format }))
         },
     }
     SetTheme(theme: ThemeChoice) {

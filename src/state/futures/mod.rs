@@ -8,9 +8,7 @@ pub use run::{FuturesRun, WordRow};
 use crate::decoding::SelectorState;
 use crate::generation::{FuturesPlan, PromptForm};
 use crate::state::jobs::{JobRun, stop_jobs};
-use crate::state::{
-    AppState, BranchesView, DockTab, Effect, Pane, PaneId, PictureFormat, RunStatus,
-};
+use crate::state::{AppState, BranchesView, DockTab, Effect, Pane, PaneId, RunStatus};
 use crate::worker::{GenerationId, Request};
 
 /// The numbers of futures that the menu offers.
@@ -21,31 +19,6 @@ pub const FUTURE_LENGTHS: [usize; 4] = [6, 12, 18, 24];
 
 /// The maximum number of words to count.
 const MAX_WORDS: usize = 8;
-
-/// The file format of futures or of a result of the Lab.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FuturesFormat {
-    Picture(PictureFormat),
-    /// The table.
-    Csv,
-}
-
-impl FuturesFormat {
-    /// All formats, in menu order.
-    pub const ALL: [Self; 3] = [
-        Self::Picture(PictureFormat::Svg),
-        Self::Picture(PictureFormat::Png),
-        Self::Csv,
-    ];
-
-    /// Returns the file extension, without the dot.
-    pub const fn extension(self) -> &'static str {
-        match self {
-            Self::Picture(format) => format.extension(),
-            Self::Csv => "csv",
-        }
-    }
-}
 
 /// What the user can do with futures.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use super::{asked, loaded, ready, text, tokenized, write, written};
 use crate::export::ExportFormat;
-use crate::state::{AppState, Command, Document, Effect, ModelStatus, PathPurpose, Settings};
+use crate::state::{
+    AppState, Command, Document, Effect, ModelStatus, PathPurpose, RunDocument, Settings,
+};
 use crate::worker::{Event, ModelSource, Request};
 
 #[test]
@@ -75,22 +77,22 @@ fn a_panic_keeps_the_texts_and_the_engine_can_be_restarted() {
 #[test]
 fn a_path_is_typed_if_there_is_no_native_dialog() {
     let mut state = written();
-    let document = Document::Run(ExportFormat::Json);
-    let purpose = PathPurpose::Save(document);
-    let effects = state.apply(Command::AskPath(purpose));
-    assert_eq!(effects, [Effect::OpenDialog(purpose)]);
-    state.apply(Command::DialogUnavailable(purpose));
+    let document = Document::new(RunDocument(ExportFormat::Json));
+    let purpose = PathPurpose::Save(document.clone());
+    let effects = state.apply(Command::AskPath(purpose.clone()));
+    assert_eq!(effects, [Effect::OpenDialog(purpose.clone())]);
+    state.apply(Command::DialogUnavailable(purpose.clone()));
     assert_eq!(
         state.path_field,
-        Some((purpose, "~/run.quartet.json".to_owned()))
+        Some((purpose.clone(), "~/run.quartet.json".to_owned()))
     );
     let path = PathBuf::from("here.json");
     let effects = state.apply(Command::PathGiven(purpose, path.clone()));
-    assert_eq!(effects, [Effect::Save(document, path.clone())]);
+    assert_eq!(effects, [Effect::Save(document.clone(), path.clone())]);
     assert_eq!(state.path_field, None);
 
     state.apply(Command::SaveFailed {
-        document,
+        document: document.clone(),
         path: path.clone(),
         error: "Permission denied".to_owned(),
     });

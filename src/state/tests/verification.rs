@@ -246,10 +246,10 @@ fn a_run_with_a_second_model_is_verified_with_the_same_file() {
     let action = state.notices[0].actions[0].clone();
     assert_eq!(action.label, "Choose the second model…");
     let purpose = PathPurpose::SecondModelToVerify;
-    assert_eq!(action.command, Command::AskPath(purpose));
+    assert_eq!(action.command, Command::AskPath(purpose.clone()));
 
     let choose = |state: &mut AppState, loaded: Result<Arc<ModelInfo>, String>| {
-        state.apply(Command::PathGiven(purpose, "small.gguf".into()));
+        state.apply(Command::PathGiven(purpose.clone(), "small.gguf".into()));
         state.on_event(Event::SecondModel(loaded.map(Some)))
     };
     choose(&mut state, Err("the file is damaged".to_owned()));

@@ -15,13 +15,14 @@ use crate::design::fonts::Face;
 use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
 use crate::design::widgets::{Button, Chip, checkbox, menu_item};
+use crate::lab::blind::VotesDocument;
 use crate::lab::blind::state::{blind_blocking_reason, blind_contestants};
 use crate::lab::blind::{BlindCommand, BlindRun};
 use crate::lab::frame::bar::note_ui;
 use crate::lab::frame::setup::number_ui;
 use crate::lab::frame::{Tab, TabPage};
 use crate::lab::{LabCommand, LabTab};
-use crate::state::{Action, AppState, Command, Document, PathPurpose, RunStatus, VotesFormat};
+use crate::state::{Action, AppState, Command, RunStatus};
 use crate::ui::keys::{DIGITS, key_words};
 
 const EMPTY: &str = "Two texts from one prompt, without names. Choose the better one; the settings \
@@ -47,13 +48,12 @@ fn votes_bar_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         .gap(4.0)
         .accessible_name("Export the votes")
         .show(|ui| {
-            for (label, hint, format) in [
-                ("Votes as CSV…", "one row per text", VotesFormat::Csv),
-                ("Votes as JSON…", "with strengths", VotesFormat::Json),
+            for (label, hint, document) in [
+                ("Votes as CSV…", "one row per text", VotesDocument::Csv),
+                ("Votes as JSON…", "with strengths", VotesDocument::Json),
             ] {
                 if menu_item(ui, label, hint, false).clicked() {
-                    let document = Document::Votes(format);
-                    commands.push(Command::AskPath(PathPurpose::Save(document)));
+                    commands.push(Command::save(document));
                 }
             }
         });

@@ -13,6 +13,7 @@ use crate::design::icons::Icon;
 use crate::design::theme::Theme;
 use crate::design::widgets::{Button, Number};
 use crate::generation::CacheShape;
+use crate::lab::cache::CacheDocument;
 use crate::lab::cache::figures::CacheLab;
 use crate::lab::cache::plot::cache_lab_ui;
 use crate::lab::cache::state::cache_blocking_reason;
@@ -21,7 +22,7 @@ use crate::lab::frame::bar::{export_files_ui, is_tight, status_ui, table_choice_
 use crate::lab::frame::{Tab, TabPage};
 use crate::lab::{LabCommand, LabTab};
 use crate::plots::count;
-use crate::state::{Action, AppState, Command, Document, RunStatus};
+use crate::state::{Action, AppState, Command, RunStatus};
 use crate::ui::keys::key_words;
 
 const EMPTY: &str = "Press Measure to generate one text with and without the cache.";
@@ -49,7 +50,7 @@ fn cache_bar_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) 
         |format| {
             (
                 format!("Measurement as {}…", format.extension().to_uppercase()),
-                Document::Cache(format),
+                CacheDocument(format),
             )
         },
         commands,

@@ -16,13 +16,14 @@ use crate::design::icons::Icon;
 use crate::design::theme::Theme;
 use crate::design::widgets::Button;
 use crate::lab::LabCommand;
+use crate::lab::fit::FitDocument;
 use crate::lab::fit::plot::{FitPlot, fit_curve_ui, fit_map_ui};
 use crate::lab::fit::state::suggest_fit_text;
 use crate::lab::fit::{FitCommand, FitRun, fit_base};
 use crate::lab::frame::bar::{export_files_ui, note_ui, table_choice_ui};
 use crate::lab::frame::{Columns, Selection, Tab, TabPage};
 use crate::plots::Target;
-use crate::state::{AppState, Command, Document, RunStatus};
+use crate::state::{AppState, Command, RunStatus};
 
 const EMPTY: &str = "Choose a text on the left, and fit it.";
 
@@ -55,7 +56,7 @@ fn fit_bar_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
         |format| {
             (
                 format!("Fit as {}…", format.extension().to_uppercase()),
-                Document::Fit(format),
+                FitDocument(format),
             )
         },
         commands,

@@ -19,11 +19,12 @@ use crate::design::theme::Theme;
 use crate::design::widgets::Button;
 use crate::lab::frame::bar::{export_files_ui, status_ui};
 use crate::lab::frame::{Selection, Tab, TabPage};
+use crate::lab::models::ModelsDocument;
 use crate::lab::models::ModelsRun;
 use crate::lab::models::plot::model_comparison_ui;
 use crate::lab::models::state::models_blocking_reason;
 use crate::lab::{LabCommand, LabTab};
-use crate::state::{Action, AppState, Command, Document, RunStatus, capitalize};
+use crate::state::{Action, AppState, Command, RunStatus, capitalize};
 use crate::ui::keys::key_words;
 
 const EMPTY: &str = "Press Compare to let both models read the same text. You will see where their \
@@ -58,7 +59,7 @@ fn models_bar_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         |format| {
             (
                 format!("Comparison as {}…", format.extension().to_uppercase()),
-                Document::Models(format),
+                ModelsDocument(format),
             )
         },
         commands,

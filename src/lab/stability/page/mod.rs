@@ -15,12 +15,13 @@ use crate::generation::formatting::counted;
 use crate::lab::LabCommand;
 use crate::lab::frame::bar::{export_files_ui, note_ui};
 use crate::lab::frame::{Columns, Selection, Tab, TabPage};
+use crate::lab::stability::StabilityDocument;
 use crate::lab::stability::figures::{Flip, StableInterval};
 use crate::lab::stability::plot::{StabilityPlot, stability_ui};
 use crate::lab::stability::state::stability_source;
 use crate::lab::stability::{StabilityAxes, StabilityCommand, StabilityRun};
 use crate::plots::Target;
-use crate::state::{AppState, Command, Document};
+use crate::state::{AppState, Command};
 
 /// Explains the map of one token.
 const HOW_TO_READ_TOKEN: &str = "The token’s recorded coin is applied to its distribution under other \
@@ -65,7 +66,7 @@ fn stability_bar_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Comman
         |format| {
             (
                 format!("Map as {}…", format.extension().to_uppercase()),
-                Document::Stability(format),
+                StabilityDocument(format),
             )
         },
         commands,

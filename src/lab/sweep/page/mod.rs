@@ -19,10 +19,9 @@ use crate::design::widgets::{Chip, menu_item, submenu};
 use crate::lab::LabCommand;
 use crate::lab::frame::bar::note_ui;
 use crate::lab::frame::{Columns, Selection, Tab, TabPage};
-use crate::lab::sweep::SweepCommand;
-use crate::state::{
-    AppState, Command, Document, PathPurpose, PictureFormat, SweepFile, SweepPicture,
-};
+use crate::lab::sweep::SweepDocument;
+use crate::lab::sweep::{SweepCommand, SweepPicture};
+use crate::state::{AppState, Command, PictureFormat};
 
 pub(in crate::lab) const TAB: Tab = Tab {
     bar: bar_ui,
@@ -111,35 +110,33 @@ fn export_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         .gap(4.0)
         .accessible_name("Export the sweep")
         .show(|ui| {
-            let mut save = |file| {
-                let purpose = PathPurpose::Save(Document::Sweep(file));
-                commands.push(Command::AskPath(purpose));
-            };
+            let mut save = |document| commands.push(Command::save(document));
             for format in PictureFormat::ALL {
                 let extension = format.extension().to_uppercase();
                 submenu(ui, &format!("Picture as {extension}"), "", 220.0, |ui| {
                     for metric in &metrics {
                         let label = format!("{} as {extension}…", metric.name());
                         if menu_item(ui, &label, "", false).clicked() {
-                            save(SweepFile::Picture(SweepPicture::Metric(*metric), format));
+                            let picture = SweepPicture::Metric(*metric);
+                            save(SweepDocument::Picture(picture, format));
                             ui.close();
                         }
                     }
                     let label = format!("Quality and diversity as {extension}…");
                     if menu_item(ui, &label, "", false).clicked() {
-                        save(SweepFile::Picture(SweepPicture::Scatter, format));
+                        save(SweepDocument::Picture(SweepPicture::Scatter, format));
                         ui.close();
                     }
                 });
             }
             ui.separator();
-            for (label, hint, file) in [
-                ("Cells as CSV…", "one row per cell", SweepFile::Cells),
-                ("Texts as CSV…", "one row per text", SweepFile::Texts),
-                ("Sweep as JSON…", "everything", SweepFile::Json),
+            for (label, hint, document) in [
+                ("Cells as CSV…", "one row per cell", SweepDocument::Cells),
+                ("Texts as CSV…", "one row per text", SweepDocument::Texts),
+                ("Sweep as JSON…", "everything", SweepDocument::Json),
             ] {
                 if menu_item(ui, label, hint, false).clicked() {
-                    save(file);
+                    save(document);
                 }
             }
         });
