@@ -20,8 +20,8 @@ use crate::design::theme::Theme;
 use crate::generation::formatting::io_words;
 use crate::lessons::is_lesson_name;
 use crate::state::{
-    AppState, Command, Effect, FolderKind, Folders, HubCommand, PathPurpose, RunCommand,
-    RunRequest, Settings, ThemeChoice,
+    AppState, Command, Effect, FolderKind, HubCommand, PathPurpose, RunCommand, RunRequest,
+    Settings, SystemFolders, ThemeChoice,
 };
 use crate::ui::WindowUi;
 use crate::ui::documents::{Look, picture_drawing};
@@ -70,21 +70,21 @@ pub fn run(model: Option<PathBuf>, file: Option<PathBuf>) -> eframe::Result {
             let start = |wake: Wake| Worker::start(wake);
             let settings = loaded.settings;
             let mut app = App::new(&cc.egui_ctx, settings, source, Dialogs::Native, start);
-            app.state.folders = Folders {
+            app.state.folders.system = SystemFolders {
                 data: eframe::storage_dir(APP_NAME),
                 models: models_folder(),
             };
             app.settings_file = loaded.file;
             if !loaded.lost.is_empty() {
-                app.state.report_lost_settings(&loaded.lost);
+                app.state.notices.report_lost_settings(&loaded.lost);
             }
             if let Some(error) = loaded.error {
-                app.state.report_unsaved_settings(&error);
+                app.state.notices.report_unsaved_settings(&error);
             }
             if let Some(folder) = eframe::storage_dir(APP_NAME) {
                 app.keep_sessions_in(&cc.egui_ctx, folder.join("sessions"));
             }
-            if let Some(folder) = app.state.folder_of(FolderKind::Runs) {
+            if let Some(folder) = app.state.folders.of(FolderKind::Runs) {
                 app.keep_runs_in(folder);
             }
             if let Some(path) = file {
@@ -189,12 +189,16 @@ impl App {
                 places,
                 run,
             })) => self.state.restore_session(settings, run, &places),
-            Some(Err(SetAside { reason, path })) => match reason {
-                Unrestored::Unreadable(error) => {
-                    self.state.report_unreadable_session(&error, &path)
+            Some(Err(SetAside { reason, path })) => {
+                let notices = &mut self.state.notices;
+                match reason {
+                    Unrestored::Unreadable(error) => {
+                        notices.report_unreadable_session(&error, &path);
+                    }
+                    Unrestored::CrashedAgain => notices.offer_session(path),
                 }
-                Unrestored::CrashedAgain => self.state.offer_session(path),
-            },
+                Vec::new()
+            }
             None => Vec::new(),
         };
         for effect in effects {
@@ -302,7 +306,7 @@ impl App {
     /// Returns the Hub's threads, and starts them if necessary.
     fn downloads(&mut self, ctx: &egui::Context) -> &mut Downloads {
         let config = HubConfig {
-            cache_folder: self.state.chosen_folders.models.clone(),
+            cache_folder: self.state.folders.chosen.models.clone(),
             ..HubConfig::default()
         };
         self.downloads
@@ -312,7 +316,7 @@ impl App {
     /// Switches to the folder that the state now names for runs or models.
     fn use_folder(&mut self, kind: FolderKind) {
         match kind {
-            FolderKind::Runs => self.runs = RunFolder::new(self.state.folder_of(kind)),
+            FolderKind::Runs => self.runs = RunFolder::new(self.state.folders.of(kind)),
             FolderKind::Models => self.end_downloads(),
         }
     }
@@ -392,7 +396,7 @@ impl eframe::App for App {
             }
         }
         if let Some(error) = self.autosave.update(ui.ctx(), &self.state) {
-            self.state.report_unsaved_session(&error);
+            self.state.notices.report_unsaved_session(&error);
         }
     }
 
@@ -405,7 +409,7 @@ impl eframe::App for App {
         if let Err(error) = &saved
             && !self.settings_failed
         {
-            self.state.report_unsaved_settings(&io_words(error));
+            self.state.notices.report_unsaved_settings(&io_words(error));
         }
         self.settings_failed = saved.is_err();
     }

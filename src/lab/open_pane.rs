@@ -11,11 +11,11 @@ pub(super) fn open_prompt_with(
     chain: ChainConfig,
     seed: u64,
 ) -> Vec<Effect> {
-    if prompt == state.prompt_text() || state.panes.len() >= MAX_PANES {
+    if prompt == state.prompt.to_text() || state.panes.len() >= MAX_PANES {
         return open_pane_with(state, chain, seed);
     }
-    state.prompt = prompt.text;
-    let mut effects = state.tokenize_prompt();
+    state.prompt.text = prompt.text;
+    let mut effects = state.prompt.tokenize(&state.models.main);
     effects.extend(open_pane_with(state, chain, seed));
     effects
 }

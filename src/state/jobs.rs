@@ -92,11 +92,11 @@ impl AppState {
         let Self {
             futures,
             lab,
-            model,
+            models,
             last_id,
             ..
         } = self;
-        let mut next = NextJob::new(last_id, model);
+        let mut next = NextJob::new(last_id, &models.main);
         let mut runs = futures.runs_mut().chain(lab.runs_mut());
         let run = runs.find(|run| run.running_jobs().contains(&id));
         let request = run.and_then(|run| updated(run, id, update, &mut next));

@@ -170,7 +170,7 @@ fn tabs_ui(ui: &mut Ui, frame: DockFrame, state: &mut AppState, commands: &mut V
             }
             if frame.open
                 && state.view.dock_tab == DockTab::Compare
-                && let Some(verification) = &mut state.verification
+                && let Some(verification) = &mut state.runs.verification
             {
                 // From right to left.
                 for (name, shown) in [("Then and now", true), ("Panes", false)] {

@@ -48,7 +48,7 @@ pub(super) fn footer_ui(
 /// Draws the status on the left and the token counts on the right. Returns whether "Continue" was
 /// clicked, which is offered if the text was interrupted.
 fn status_ui(ui: &mut Ui, breakpoint: Breakpoint, pane: &Pane, state: &AppState) -> bool {
-    let model_ready = state.model_of(pane).is_some();
+    let model_ready = state.models.of(pane).is_some();
     let prices = state.view.prices;
     let theme = Theme::of(ui);
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -70,7 +70,7 @@ fn status_ui(ui: &mut Ui, breakpoint: Breakpoint, pane: &Pane, state: &AppState)
         lint_sign_ui(ui, pane);
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             ui.spacing_mut().item_spacing.x = 6.0;
-            let reads = state.reads_words(pane);
+            let reads = state.panes.reads_words(pane);
             let status = match reads.filter(|_| pane.status.failure().is_none()) {
                 Some(words) => (false, words, theme.text_2),
                 None => status_text(ui, &pane.status, model_ready),
@@ -198,7 +198,7 @@ fn break_step(pane: &Pane) -> Option<usize> {
 /// Returns where the record of a text contradicts itself.
 fn contradiction_of<'a>(pane: &Pane, state: &'a AppState) -> Option<&'a Contradiction> {
     let place = state.place_of(pane.id)?;
-    state.contradiction_in(place)
+    state.runs.contradiction_in(place)
 }
 
 /// Says where a record contradicts itself, at length and in short.

@@ -12,7 +12,7 @@ use crate::state::{AppState, Command, PathPurpose};
 
 /// Draws the dialog, if it is open.
 pub(super) fn path_dialog_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec<Command>) {
-    let Some((purpose, path)) = &mut state.path_field else {
+    let Some((purpose, path)) = &mut state.dialogs.path_field else {
         // A warning holds for one dialog only: the file may be gone by the next.
         ui.data_mut(|data| data.remove::<PathBuf>(warned_id()));
         return;

@@ -57,7 +57,7 @@ pub(crate) const fn by_hand_picture() -> Offer {
 
 /// Returns whether the opened run was verified, so that the result can be drawn.
 pub(super) fn is_verified(state: &AppState) -> bool {
-    let verification = state.verification.as_ref();
+    let verification = state.runs.verification.as_ref();
     verification.and_then(Verification::verdict).is_some()
 }
 

@@ -25,7 +25,7 @@ pub(super) fn presets_ui(
     own_title_ui(ui, &state.presets, commands);
     save_ui(ui, pane, &state.presets, commands);
     own_ui(ui, pane, &state.presets, &mut chosen, commands);
-    let model = state.model_of(pane);
+    let model = state.models.of(pane);
     let recommended = model.and_then(|model| model.recommended_sampling.as_deref());
     if let Some(recommended) = recommended {
         title_ui(ui, "Recommended by the model’s author");

@@ -142,7 +142,7 @@ mod tests {
 
     fn window_with(notices: Vec<Notice>) -> Window {
         let mut state = ready();
-        state.notices = notices;
+        *state.notices = notices;
         window_of(vec2(1280.0, 800.0), state)
     }
 

@@ -41,7 +41,7 @@ pub(super) fn top_bar_ui(
             theme_ui(ui, state, commands);
             export_ui(ui, state, commands);
             palette_button_ui(ui, commands);
-            model_ui(ui, breakpoint, &state.model, commands);
+            model_ui(ui, breakpoint, &state.models.main, commands);
         });
     });
 }
@@ -244,7 +244,7 @@ fn theme_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
             ] {
                 let item = menu_item(ui, label, &key_words(ui, action), false);
                 if item.clicked() {
-                    commands.extend(state.command_of(action).ok());
+                    commands.extend(action.command(state).ok());
                     ui.close();
                 }
             }

@@ -25,7 +25,7 @@ const PLOT: f32 = 130.0;
 
 /// Draws the dialog, if it is open.
 pub(super) fn watermark_dialog_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec<Command>) {
-    let Some(mut dialog) = state.watermark_dialog.take() else {
+    let Some(mut dialog) = state.dialogs.watermark.take() else {
         return;
     };
     let frame = egui::Frame::window(ui.style()).inner_margin(22);
@@ -57,7 +57,7 @@ pub(super) fn watermark_dialog_ui(ui: &Ui, state: &mut AppState, commands: &mut 
     if response.should_close() {
         commands.push(Command::Watermark(WatermarkCommand::Close));
     }
-    state.watermark_dialog = Some(dialog);
+    state.dialogs.watermark = Some(dialog);
 }
 
 /// Draws the choice of the watermark and its parameters. Returns whether it was changed.
@@ -205,7 +205,7 @@ mod tests {
     fn opened() -> Window {
         let mut state = written();
         let pane = state.panes[0].id;
-        let command = state.pane_command(pane, PaneAction::TestWatermark);
+        let command = PaneAction::TestWatermark.command(pane, &state);
         assert!(matches!(command, Ok(Command::Watermark(_))));
         state.apply(command.unwrap());
         let text = state.panes[0].generation().unwrap();
@@ -234,7 +234,7 @@ mod tests {
         assert!(matches!(chosen, Some(Watermark::SynthId(_))));
         window.get_by_label("Keys");
         press(&mut window, "Close");
-        assert_eq!(window.state().watermark_dialog, None);
+        assert_eq!(window.state().dialogs.watermark, None);
     }
 
     #[test]
@@ -247,7 +247,7 @@ mod tests {
         window.get_by_label_contains("No pane leaves a watermark");
         press(&mut window, "Plot on the right");
         press(&mut window, "Watermark to look for…");
-        assert!(window.state().watermark_dialog.is_some());
+        assert!(window.state().dialogs.watermark.is_some());
         press(&mut window, "Kind: Green list");
         press(&mut window, "Close");
         window.state_mut().review(|| true);

@@ -113,7 +113,11 @@ impl WindowUi {
         self.help.ui(ui, state, &mut commands);
         path_dialog_ui(ui, state, &mut commands);
         palette_ui(ui, state, &mut commands);
-        if let Some(pane) = state.chain_to_edit.take_if(|_| state.page == Page::Write) {
+        if let Some(pane) = state
+            .dialogs
+            .chain_to_edit
+            .take_if(|_| state.page == Page::Write)
+        {
             open_chain_editor(ui, pane);
         }
         let bottom = match state.page {
@@ -137,7 +141,7 @@ impl WindowUi {
         state: &mut AppState,
         commands: &mut Vec<Command>,
     ) {
-        if let Some(opened) = &state.opened {
+        if let Some(opened) = &state.runs.opened {
             run_bar_ui(ui, layout.prompt, opened, state, commands);
         } else {
             let mut prompt = child_ui(ui, layout.prompt, "prompt");
@@ -258,7 +262,7 @@ fn layout_input(ui: &Ui, window: Rect, state: &AppState) -> LayoutInput {
     LayoutInput {
         n_panes: state.panes.len(),
         prompt_height: content_height(ui, state, card_width),
-        run_bar: state.opened.is_some(),
+        run_bar: state.runs.opened.is_some(),
         dock_open: view.dock_open,
         dock_height: view
             .dock_height

@@ -36,7 +36,16 @@ const FAMILIES: [&str; 19] = [
 
 #[test]
 fn greedy_texts_are_those_of_transformers() {
-    let recurrent = [("granite4-h", 32), ("lfm2", 200), ("qwen3_5", 32)];
+    let recurrent = [
+        ("falcon_h1", 200),
+        ("falcon_h1-plain", 200),
+        ("falcon_mamba", 200),
+        ("granite4-h", 32),
+        ("lfm2", 200),
+        ("mamba", 200),
+        ("mamba2", 200),
+        ("qwen3_5", 32),
+    ];
     let families = FAMILIES.map(|name| (name, 32)).into_iter().chain(recurrent);
     for (name, n_tokens) in families {
         for form in [Form::Newer, Form::Older, Form::Gguf] {

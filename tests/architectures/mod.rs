@@ -1,7 +1,7 @@
 //! Compares each architecture's logits with those of transformers for the same weights: from
 //! safetensors with either form of `config.json` and from GGUF, however the text is fed.
 //!
-//! `make_fixtures.py` and `make_families.py` generated the fixtures.
+//! `make_fixtures.py`, `make_families.py` and `make_hybrids.py` generated the fixtures.
 
 mod beams;
 mod borrowed;
@@ -12,6 +12,7 @@ mod families;
 mod faults;
 mod fixture;
 mod guidance;
+mod hybrids;
 mod model_drafts;
 mod reading;
 mod recurrent;
@@ -29,17 +30,22 @@ use crate::architectures::reading::Reading;
 /// The error that a different summation order may cause in logits of magnitude 2.
 const TOLERANCE: f32 = 1e-4;
 
-const ARCHITECTURES: [&str; 40] = [
+const ARCHITECTURES: [&str; 49] = [
     "apertus",
     "arcee",
     "cohere2",
     "ernie4_5",
     "exaone4",
     "exaone4-global",
+    "falcon_h1",
+    "falcon_h1-norm-first",
+    "falcon_h1-plain",
+    "falcon_mamba",
     "gemma",
     "gemma2",
     "gemma3",
     "gemma3-vision",
+    "gemma3n",
     "gemma4",
     "gemma4-large",
     "glm4",
@@ -53,10 +59,14 @@ const ARCHITECTURES: [&str; 40] = [
     "llama-linear",
     "llama-llama3",
     "llama-yarn",
+    "mamba",
+    "mamba2",
     "minicpm",
+    "minicpm3",
     "ministral3",
     "mistral",
     "mistral3",
+    "nemotron_h",
     "olmo",
     "olmo2",
     "olmo3",

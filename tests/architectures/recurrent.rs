@@ -59,7 +59,7 @@ fn qwen_3_5_is_read_as_the_hub_stores_it() {
 }
 
 /// Returns whether a fixture writes the same text with one tensor changed.
-fn is_same_with(
+pub(super) fn is_same_with(
     name: &str,
     tensor: &str,
     change: fn(&Tensor) -> candle_core::Result<Tensor>,

@@ -35,7 +35,7 @@ impl Rehearsal {
         let worker = Worker::start(|| {});
         let mut rehearsal = Self { state, worker };
         rehearsal.carry_out(effects);
-        rehearsal.wait("the model", |state| state.model.ready().is_some())?;
+        rehearsal.wait("the model", |state| state.models.main.ready().is_some())?;
         Ok(rehearsal)
     }
 
@@ -344,7 +344,7 @@ mod tests {
     #[test]
     fn leaving_a_lesson_restores_what_was_on_screen() {
         let mut robot = Rehearsal::new().unwrap();
-        let is_read = |state: &crate::state::AppState| state.prompt_reading.is_some();
+        let is_read = |state: &crate::state::AppState| state.prompt.reading.is_some();
         robot.wait("the prompt", is_read).unwrap();
         robot.state.limits.max_new_tokens = 12;
         robot.send(Command::GenerateAll);

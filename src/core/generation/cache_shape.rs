@@ -1,7 +1,7 @@
 //! The memory that the KV cache takes for one token.
 
-use super::ByteSize;
 use super::formatting::grouped;
+use super::{ByteSize, Checkpoints};
 
 /// The numbers that share one scale in a q8 cache.
 const QUANTIZED_BLOCK: usize = 32;
@@ -51,6 +51,9 @@ impl CacheShape {
 
     /// The formula with the model's numbers filled in: "2 × 8 × 4 × 32 × 4 = 8,192".
     pub fn filled_in(&self) -> String {
+        if self.n_layers == 0 {
+            return "0: no layer keeps keys and values".to_owned();
+        }
         let bytes = self.bytes_per_number();
         let bytes = format!("{bytes:.4}");
         let bytes = bytes.trim_end_matches('0').trim_end_matches('.');
@@ -65,6 +68,10 @@ impl CacheShape {
 
     /// Explains the factors of the formula.
     pub fn words(&self) -> String {
+        let state = self.state_words();
+        if self.n_layers == 0 {
+            return state;
+        }
         let is_quantized = self.format == "q8";
         let scale = if is_quantized { ", with its scale" } else { "" };
         let padded = if self.stored_dim() != self.head_dim {
@@ -74,18 +81,29 @@ impl CacheShape {
         } else {
             String::new()
         };
-        let state = match self.n_state_bytes {
-            0 => String::new(),
-            n_bytes => format!(
-                " The other layers keep a state of {} for each text, whatever its length; going \
-                 back restores an earlier copy and reads the tokens since.",
-                ByteSize(n_bytes)
-            ),
-        };
         format!(
             "Keys and values, {} layers, {} KV heads of {} numbers{padded}, each in {}{scale}.\
              {state}",
             self.n_layers, self.n_kv_heads, self.head_dim, self.format
+        )
+    }
+
+    /// Explains the states that recurrent layers keep. Empty if there are none.
+    fn state_words(&self) -> String {
+        if self.n_state_bytes == 0 {
+            return String::new();
+        }
+        let subject = if self.n_layers == 0 {
+            "Instead of keys and values, the layers keep"
+        } else {
+            " The recurrent layers keep"
+        };
+        format!(
+            "{subject} a state of {} for each text, whatever its length: every token changes the same \
+             numbers. A state can't be cut back, so earlier copies are kept, at the prompt's end and \
+             every {} tokens; going back restores the nearest and reads the tokens since.",
+            ByteSize(self.n_state_bytes),
+            Checkpoints::INTERVAL,
         )
     }
 }
@@ -127,8 +145,26 @@ mod tests {
             n_state_bytes: 163_840,
         };
         let words = shape.words();
-        let state = "The other layers keep a state of 164 kB for each text, whatever its length";
+        let state =
+            ". The recurrent layers keep a state of 164 kB for each text, whatever its length";
         assert!(words.contains(state), "{words}");
+    }
+
+    #[test]
+    fn a_model_without_attention_keeps_no_keys_and_values() {
+        let shape = CacheShape {
+            n_layers: 0,
+            n_kv_heads: 0,
+            head_dim: 0,
+            n_head_bytes: 0,
+            format: "f32".to_owned(),
+            n_state_bytes: 163_840,
+        };
+        assert_eq!(shape.n_bytes_per_token(), 0);
+        assert_eq!(shape.filled_in(), "0: no layer keeps keys and values");
+        let words = shape.words();
+        let state = "Instead of keys and values, the layers keep a state of 164 kB for each text";
+        assert!(words.starts_with(state), "{words}");
     }
 
     #[test]

@@ -6,6 +6,7 @@
 mod beams;
 mod byte_size;
 mod cache_shape;
+mod checkpoints;
 mod config;
 mod continuation;
 mod conversion;
@@ -40,6 +41,7 @@ mod vocabulary;
 pub use beams::{BeamNode, BeamPass, BeamPlace, Beams};
 pub use byte_size::ByteSize;
 pub use cache_shape::CacheShape;
+pub use checkpoints::Checkpoints;
 pub use config::{EndOfText, GenerationConfig, Limits};
 pub use continuation::Continuation;
 pub use conversion::Conversion;

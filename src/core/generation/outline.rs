@@ -1,6 +1,6 @@
 //! Facts about a model that are known before it is loaded.
 
-use super::{ByteSize, Conversion, Implementation};
+use super::{ByteSize, Checkpoints, Conversion, Implementation};
 
 /// What the headers of a model's files say, without reading the weights.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,6 +49,8 @@ pub struct MemoryNeed {
     pub n_cache_bytes_per_token: u64,
     /// Bytes for each sequence regardless of its length: the states of layers without attention.
     pub n_state_bytes: u64,
+    /// Whether a sequence keeps earlier copies of these states, so that it can go back.
+    pub keeps_checkpoints: bool,
     /// The number of tokens in the vocabulary.
     pub n_vocab: usize,
 }
@@ -77,6 +79,23 @@ impl MemoryNeed {
         self.n_cache_bytes_per_token
             .saturating_mul(n_tokens as u64)
             .saturating_add(self.n_state_bytes)
+            .saturating_add(self.n_checkpoint_bytes(n_tokens))
+    }
+
+    /// Returns the most earlier states that one pane with this many tokens keeps.
+    pub const fn n_checkpoints(&self, n_tokens: usize) -> u64 {
+        if self.keeps_checkpoints {
+            Checkpoints::n_kept(self.n_state_bytes, n_tokens)
+        } else {
+            0
+        }
+    }
+
+    /// Returns the most memory that the earlier states of one pane with this many tokens take, in
+    /// bytes.
+    pub const fn n_checkpoint_bytes(&self, n_tokens: usize) -> u64 {
+        self.n_state_bytes
+            .saturating_mul(self.n_checkpoints(n_tokens))
     }
 
     /// Returns the total memory for `n_panes` panes of `n_tokens` tokens each, in bytes. This is an
@@ -105,6 +124,7 @@ mod tests {
             n_weight_bytes: 1_000_000,
             n_cache_bytes_per_token: 200,
             n_state_bytes: 0,
+            keeps_checkpoints: false,
             n_vocab: 0,
         };
         assert_eq!(need.n_cache_bytes(50), 10_000);
@@ -118,6 +138,7 @@ mod tests {
             n_weight_bytes: 1_000_000,
             n_cache_bytes_per_token: 200,
             n_state_bytes: 0,
+            keeps_checkpoints: false,
             n_vocab: 1000,
         };
         assert_eq!(need.n_vocabulary_bytes(), 240_000);
@@ -131,10 +152,25 @@ mod tests {
             n_weight_bytes: 1_000_000,
             n_cache_bytes_per_token: 0,
             n_state_bytes: 300,
+            keeps_checkpoints: false,
             n_vocab: 0,
         };
         assert_eq!(need.n_cache_bytes(50), 300);
         assert_eq!(need.n_bytes(4, 50), 1_001_200);
+    }
+
+    #[test]
+    fn earlier_states_count_as_often_as_they_are_kept() {
+        let need = MemoryNeed {
+            n_weight_bytes: 0,
+            n_cache_bytes_per_token: 10,
+            n_state_bytes: 1000,
+            keeps_checkpoints: true,
+            n_vocab: 0,
+        };
+        // The current state, and one each at the prompt's end and every 64 tokens.
+        assert_eq!(need.n_cache_bytes(130), 1300 + 1000 + 3 * 1000);
+        assert_eq!(need.n_checkpoints(130), 3);
     }
 
     #[test]

@@ -220,24 +220,24 @@ fn progress(lab: &CacheLab) -> CacheProgress {
 
 /// Returns why the cache can't be measured now, or `None` if it can.
 pub fn cache_blocking_reason(state: &AppState) -> Option<String> {
-    if let Some(reason) = state.model.blocking_reason() {
+    if let Some(reason) = state.models.main.blocking_reason() {
         return Some(reason.to_owned());
     }
-    if state.prompt.is_empty() {
+    if state.prompt.text.is_empty() {
         return Some("Type a prompt on the Write page first".to_owned());
     }
-    state.prompt_refusal()
+    state.prompt.refusal(&state.models.main)
 }
 
 fn measure_cache(state: &mut AppState) -> Vec<Effect> {
     if state.lab.is_running(LabTab::Cache) || cache_blocking_reason(state).is_some() {
         return Vec::new();
     }
-    let Some(model) = state.model.ready() else {
+    let Some(model) = state.models.main.ready() else {
         return Vec::new();
     };
     let model = Arc::clone(&model.info);
-    let prompt = state.prompt_text();
+    let prompt = state.prompt.to_text();
     state.last_id += 1;
     let id = GenerationId(state.last_id);
     state.lab.cache.run = Some(CacheRun {

@@ -204,7 +204,7 @@ fn pasted_texts_stand_alone_or_continue_the_prompt() {
     form.is_chosen = true;
     form.inputs = vec![pasted("", false)];
     assert_eq!(fit_blocking_reason(&state).unwrap(), "Paste a text first");
-    "Once".clone_into(&mut state.prompt);
+    "Once".clone_into(&mut state.prompt.text);
     state.lab.fit.form.inputs = vec![pasted("A fox.", false), pasted(" a fox.", true)];
     let (_, plan) = requested(&run(&mut state, LabCommand::Run(LabTab::Fit)));
     let typed = |prompt, text: &str| FitText::Typed {

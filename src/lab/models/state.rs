@@ -205,7 +205,7 @@ pub(super) fn compared_pane(state: &AppState) -> Option<&Pane> {
 /// Returns the models that can be compared with the loaded one, with their names.
 pub(super) fn other_models(state: &AppState) -> Vec<(Option<ModelSource>, String)> {
     let mut all = vec![(None, "The loaded model".to_owned())];
-    if state.model_source != ModelSource::Embedded {
+    if state.models.source != ModelSource::Embedded {
         all.push((Some(ModelSource::Embedded), "Built-in model".to_owned()));
     }
     let chosen = match &state.lab.models.form.source {
@@ -217,7 +217,7 @@ pub(super) fn other_models(state: &AppState) -> Vec<(Option<ModelSource>, String
     paths.extend(chosen);
     let mut seen: Vec<&PathBuf> = Vec::new();
     for path in paths {
-        let is_loaded = state.model_source == ModelSource::Path(path.clone());
+        let is_loaded = state.models.source == ModelSource::Path(path.clone());
         if !is_loaded && !seen.contains(&path) {
             seen.push(path);
             all.push((Some(ModelSource::Path(path.clone())), name_of(path)));
@@ -229,7 +229,7 @@ pub(super) fn other_models(state: &AppState) -> Vec<(Option<ModelSource>, String
 /// Says how much memory the other model takes, if the size of its files is known.
 pub(super) fn other_model_memory(state: &AppState) -> Option<String> {
     let form = &state.lab.models.form;
-    let path = match form.source.as_ref().unwrap_or(&state.model_source) {
+    let path = match form.source.as_ref().unwrap_or(&state.models.source) {
         ModelSource::Path(path) => path,
         ModelSource::Embedded => return None,
     };
@@ -245,7 +245,7 @@ pub(super) fn other_model_memory(state: &AppState) -> Option<String> {
 
 /// Returns why models can't be compared now, or `None` if they can.
 pub(super) fn models_blocking_reason(state: &AppState) -> Option<String> {
-    if let Some(reason) = state.model.blocking_reason() {
+    if let Some(reason) = state.models.main.blocking_reason() {
         return Some(reason.to_owned());
     }
     let form = &state.lab.models.form;
@@ -278,7 +278,7 @@ fn compare_models(state: &mut AppState) -> Vec<Effect> {
     if state.lab.is_running(LabTab::Models) || models_blocking_reason(state).is_some() {
         return Vec::new();
     }
-    let Some(model) = state.model.ready().cloned() else {
+    let Some(model) = state.models.main.ready().cloned() else {
         return Vec::new();
     };
     let form = &state.lab.models.form;
@@ -291,7 +291,7 @@ fn compare_models(state: &mut AppState) -> Vec<Effect> {
         ),
     };
     let other = OtherModel {
-        source: form.source.clone().unwrap_or(state.model_source.clone()),
+        source: form.source.clone().unwrap_or(state.models.source.clone()),
         way: form.way,
     };
     let (configs, settings) = compared_settings(state);

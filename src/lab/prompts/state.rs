@@ -300,7 +300,7 @@ impl JobRun for BatchRun {
 
 /// Returns the prompts of the list.
 pub(super) fn batch_prompts(state: &AppState) -> Vec<PromptText> {
-    let current = state.prompt_text();
+    let current = state.prompt.to_text();
     let lines = state.lab.prompts.typed.lines();
     let lines = lines.filter(|line| !line.trim().is_empty());
     let prompt = |line: &str| PromptText {
@@ -312,7 +312,7 @@ pub(super) fn batch_prompts(state: &AppState) -> Vec<PromptText> {
 
 /// Returns why the prompts can't be run now, or `None` if they can.
 pub(super) fn batch_blocking_reason(state: &AppState) -> Option<String> {
-    if let Some(reason) = state.model.blocking_reason() {
+    if let Some(reason) = state.models.main.blocking_reason() {
         return Some(reason.to_owned());
     }
     if state.panes.is_empty() {
@@ -331,7 +331,7 @@ fn run_batch(state: &mut AppState) -> Vec<Effect> {
     if state.lab.is_running(LabTab::Prompts) || batch_blocking_reason(state).is_some() {
         return Vec::new();
     }
-    let Some(model) = state.model.ready() else {
+    let Some(model) = state.models.main.ready() else {
         return Vec::new();
     };
     let panes = state.panes.iter().enumerate();

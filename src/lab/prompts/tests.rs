@@ -86,7 +86,7 @@ fn panes_with_the_same_seed_run_together_and_every_text_gets_its_row() {
     );
     assert_eq!(crate::state::tests::asked(&effects).len(), 1);
     assert_eq!(
-        (state.page, state.prompt.as_str()),
+        (state.page, state.prompt.text.as_str()),
         (Page::Write, " The owl")
     );
     assert_eq!(state.panes[4].settings.seed, Some(7));

@@ -19,7 +19,7 @@ fn run(state: &mut AppState, command: LabCommand) -> Vec<Effect> {
 /// Sets up a sweep of 2 × 2 cells and 2 seeds, and runs it.
 fn running() -> (AppState, GenerationId) {
     let mut state = ready();
-    state.on_event(tokenized(state.prompt_text(), 4));
+    state.on_event(tokenized(state.prompt.to_text(), 4));
     let axis = |kind, n_steps| AxisForm::new(Parameter::Filter(kind, 0), n_steps);
     let form = &mut state.lab.sweep.form;
     form.rows = axis(FilterKind::Temperature, 2);
@@ -31,7 +31,7 @@ fn running() -> (AppState, GenerationId) {
         panic!("{effects:?}");
     };
     let (id, plan) = planned::<SweepPlan>(effect).unwrap();
-    assert_eq!(plan.prompts[..], [state.prompt_text()]);
+    assert_eq!(plan.prompts[..], [state.prompt.to_text()]);
     assert_eq!((plan.cells.len(), plan.n_seeds), (4, 2));
     assert_eq!(plan.limits.max_new_tokens, 5);
     (state, id)
@@ -205,7 +205,7 @@ fn a_word_is_counted_in_the_sweep_on_screen() {
 #[test]
 fn a_sweep_that_would_keep_too_much_says_so_beforehand() {
     let mut state = ready();
-    state.on_event(tokenized(state.prompt_text(), 4));
+    state.on_event(tokenized(state.prompt.to_text(), 4));
     assert_eq!(sweep_blocking_reason(&state), None);
     let form = &mut state.lab.sweep.form;
     (form.n_seeds, form.n_tokens, form.megabytes) = (1000, 1000, 100);

@@ -93,6 +93,7 @@ pub(super) fn memory_need(blueprint: &Blueprint, catalog: &Catalog) -> MemoryNee
         n_cache_bytes_per_token: default_cache_bytes(blueprint.head_dim)
             .saturating_mul(n_heads as u64),
         n_state_bytes: blueprint.n_state_bytes(),
+        keeps_checkpoints: true,
         n_vocab: n_vocab(blueprint, catalog),
     }
 }

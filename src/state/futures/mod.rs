@@ -140,7 +140,7 @@ impl AppState {
 
     /// Returns why no futures can be drawn now, or `None` if they can.
     pub fn futures_blocking_reason(&self) -> Option<String> {
-        if let Some(reason) = self.model.blocking_reason() {
+        if let Some(reason) = self.models.main.blocking_reason() {
             return Some(reason.to_owned());
         }
         let invalid = |pane: &Pane| pane.settings.chain.validate().err();
@@ -151,7 +151,8 @@ impl AppState {
         match self.pinned() {
             Some((_, text, _)) => {
                 let same = self
-                    .model
+                    .models
+                    .main
                     .ready()
                     .is_some_and(|model| model.info.is_equivalent_to(&text.model));
                 (!same).then(|| "Another model wrote this text".to_owned())
@@ -164,18 +165,21 @@ impl AppState {
     }
 
     fn prompt_reason(&self) -> Option<String> {
-        if self.opened.is_some() {
+        if self.runs.opened.is_some() {
             return Some("Click a token of this run first".to_owned());
         }
-        if self.prompt.is_empty() {
+        if self.prompt.text.is_empty() {
             return Some("Type a prompt first".to_owned());
         }
         let is_read = self
-            .prompt_reading
+            .prompt
+            .reading
             .as_ref()
-            .is_some_and(|reading| reading.prompt == self.prompt_text());
+            .is_some_and(|reading| reading.prompt == self.prompt.to_text());
         let reading = || "The prompt is being read".to_owned();
-        self.prompt_refusal().or_else(|| (!is_read).then(reading))
+        self.prompt
+            .refusal(&self.models.main)
+            .or_else(|| (!is_read).then(reading))
     }
 
     /// Draws futures under the settings of the chosen pane and of the pane to show next to it. Both
@@ -207,11 +211,11 @@ impl AppState {
 
     fn new_futures(&self, id: GenerationId, pane: PaneId) -> Option<FuturesRun> {
         let pane = self.pane(pane)?;
-        let model = self.model.ready()?;
+        let model = self.models.main.ready()?;
         let mut plan = FuturesPlan {
             text: Vec::new(),
             n_prompt: 0,
-            form: self.prompt_text().form,
+            form: self.prompt.to_text().form,
             selector_state: SelectorState::NEW,
             config: self.config_of(pane),
             n_futures: self.futures.n_futures.max(1),
@@ -226,7 +230,7 @@ impl AppState {
             plan.text.extend(kept.map(|step| step.token));
             plan.selector_state = step.trace.selector_state;
         } else {
-            let prompt = self.prompt_tokens()?;
+            let prompt = self.prompt.tokens()?;
             plan.text.extend(prompt.iter().map(|token| token.id));
             plan.n_prompt = plan.text.len();
         }

@@ -92,6 +92,7 @@ impl AppState {
             n_weight_bytes: model.n_bytes(),
             n_cache_bytes_per_token: u64::from(model.n_kv_heads) * n_head_bytes,
             n_state_bytes: 0,
+            keeps_checkpoints: false,
             n_vocab: model.n_vocab as usize,
         };
         need.n_bytes(self.panes.len(), self.longest_text())

@@ -123,6 +123,31 @@ impl Pane {
         }
     }
 
+    /// Waits for a text that replaces the current one, or continues a text that is `kept`. A text
+    /// that is being generated is cancelled.
+    pub(in crate::state) fn wait_for(
+        &mut self,
+        id: GenerationId,
+        config: GenerationConfig,
+        own: Option<OwnModel>,
+        kept: Option<Kept>,
+    ) {
+        self.running_model = OwnModel::named(own.as_ref());
+        self.upcoming = None;
+        self.server_notes.clear();
+        let mut status = std::mem::replace(&mut self.status, PaneStatus::Ready);
+        status.finish(FinishReason::Cancelled);
+        let pending = PendingGeneration {
+            id,
+            name: self.settings.name.clone(),
+            config,
+            previous: status.into_generation(),
+            kept,
+            own_model: own,
+        };
+        self.status = PaneStatus::Waiting { pending };
+    }
+
     /// Returns the index of the soloed stage.
     pub fn solo_stage(&self) -> Option<usize> {
         self.solo.as_ref()?.index(&self.settings.chain)

@@ -259,7 +259,7 @@ fn cached_models_can_be_opened_without_a_download() {
     let models = Ok(vec![cached]);
     let kept = Vec::new();
     event(&mut state, DownloadEvent::CachedListed { models, kept });
-    let rows = state.model_rows();
+    let rows = state.models.rows(&state.hub);
     let last = rows.last().unwrap();
     assert_eq!((last.name.as_str(), &last.path), ("tiny-Q8_0", &Some(path)));
     assert_eq!(last.n_bytes, Some(484_000_000));

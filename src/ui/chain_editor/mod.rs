@@ -116,7 +116,7 @@ fn editor_ui(ui: &mut Ui, place: usize, state: &AppState, commands: &mut Vec<Com
     if chain_panel_ui(ui, place, state, commands) {
         return;
     }
-    let model = state.model_of(pane);
+    let model = state.models.of(pane);
     let mut chain = pane.settings.chain.clone();
     let mut edit = Edit::default();
     ui.spacing_mut().item_spacing.y = 0.0;

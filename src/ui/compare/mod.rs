@@ -35,7 +35,7 @@ pub(super) fn compare_ui(
     commands: &mut Vec<Command>,
 ) {
     let inside = Rect::from_min_max(body.min + vec2(14.0, 8.0), body.max - vec2(14.0, 8.0));
-    if let Some(verification) = state.verification.as_ref().filter(|shown| shown.shown) {
+    if let Some(verification) = state.runs.verification.as_ref().filter(|shown| shown.shown) {
         return then_and_now_ui(ui, inside, verification, state, commands);
     }
     let mut prices = state.view.prices;

@@ -52,7 +52,7 @@ pub fn picture_drawing(state: &AppState, plot: Plot, look: Look) -> Result<Drawi
 
 /// Returns the plot of the verification, and what explains a difference.
 fn shown_verification(state: &AppState) -> Option<(VerifiedData, Option<String>)> {
-    let cause = state.verification.as_ref()?.cause();
+    let cause = state.runs.verification.as_ref()?.cause();
     Some((verified_data(state)?, cause))
 }
 

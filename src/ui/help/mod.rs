@@ -27,7 +27,7 @@ pub(super) struct HelpUi {
 impl HelpUi {
     /// Draws the help, if it is open.
     pub(super) fn ui(&mut self, ui: &Ui, state: &mut AppState, commands: &mut Vec<Command>) {
-        let Some(open) = state.help_tab else {
+        let Some(open) = state.dialogs.help else {
             return;
         };
         let dialog = TabbedDialog {
@@ -47,7 +47,7 @@ impl HelpUi {
             HelpTab::Limits => limits_ui(ui),
             HelpTab::Licenses => self.licenses.ui(ui),
         });
-        state.help_tab = HelpTab::ALL.get(response.selected).copied();
+        state.dialogs.help = HelpTab::ALL.get(response.selected).copied();
         if response.closed {
             commands.push(Command::ShowHelp(None));
         }
@@ -102,7 +102,7 @@ fn privacy_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
          it unless you add a server in Models and let a pane use it. Quartet has no accounts, no \
          telemetry and no update checks.",
     );
-    if let Some(words) = state.servers_in_use_words() {
+    if let Some(words) = state.models.servers_in_use_words(&state.panes) {
         paragraph_ui(ui, &words);
     }
     paragraph_ui(
@@ -151,13 +151,13 @@ mod tests {
     use egui_kittest::kittest::Queryable as _;
 
     use crate::state::tests::ready;
-    use crate::state::{Folders, HelpTab};
+    use crate::state::{HelpTab, SystemFolders};
     use crate::ui::testing::{Window, press, window_of};
 
     fn help(tab: HelpTab) -> Window {
         let mut state = ready();
-        state.help_tab = Some(tab);
-        state.folders = Folders {
+        state.dialogs.help = Some(tab);
+        state.folders.system = SystemFolders {
             data: Some("/home/ada/.local/share/quartet".into()),
             models: None,
         };
@@ -186,7 +186,7 @@ mod tests {
         );
         window.get_by_label("Open the settings folder");
         press(&mut window, "Keys");
-        assert_eq!(window.state().help_tab, Some(HelpTab::Keys));
+        assert_eq!(window.state().dialogs.help, Some(HelpTab::Keys));
     }
 
     #[test]

@@ -87,8 +87,8 @@ fn files_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         Action::SaveNewLesson,
         Action::SaveLessonAnswers,
     ] {
-        let command = state.command_of(action);
-        let name = state.action_name(action);
+        let command = action.command(state);
+        let name = action.name(state);
         let button = Button::new(&name).quiet();
         let response = ui.add_enabled(command.is_ok(), button);
         match command {
@@ -124,11 +124,11 @@ fn keys_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec<Command>) -> bool {
 }
 
 const fn covers_page(state: &AppState) -> bool {
-    state.palette.is_some()
-        || state.settings_tab.is_some()
-        || state.help_tab.is_some()
+    state.dialogs.palette.is_some()
+        || state.dialogs.settings.is_some()
+        || state.dialogs.help.is_some()
         || state.models.dialog_open
-        || state.path_field.is_some()
+        || state.dialogs.path_field.is_some()
 }
 
 /// Draws the row of a lesson. Returns its rectangle.

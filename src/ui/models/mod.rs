@@ -163,7 +163,7 @@ fn found_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
 }
 
 fn computer_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
-    for row in &state.model_rows() {
+    for row in &state.models.rows(&state.hub) {
         row_ui(ui, row, commands);
     }
     ui.add_space(12.0);

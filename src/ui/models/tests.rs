@@ -139,7 +139,7 @@ fn unloading_the_model_disables_generate() {
 #[test]
 fn a_model_with_limited_features_says_so_in_the_top_bar_and_in_its_row() {
     let mut state = ready();
-    if let ModelStatus::Ready(model) = &mut state.model {
+    if let ModelStatus::Ready(model) = &mut state.models.main {
         Arc::make_mut(&mut model.info).implementation = Implementation::CandleTransformers;
     }
     let mut window = window_of(vec2(1280.0, 800.0), state);
@@ -198,6 +198,7 @@ fn a_warning_about_memory_can_be_overridden() {
             n_weight_bytes: 5_200_000_000,
             n_cache_bytes_per_token: 0,
             n_state_bytes: 0,
+            keeps_checkpoints: false,
             n_vocab: 0,
         },
         conversion: Some(Conversion {
@@ -221,7 +222,10 @@ fn a_warning_about_memory_can_be_overridden() {
     );
     window.get_by_label("Cancel large");
     press(&mut window, "Open anyway large");
-    assert!(window.state().model.ready().is_none(), "it is loading");
+    assert!(
+        window.state().models.main.ready().is_none(),
+        "it is loading"
+    );
 }
 
 #[test]
@@ -265,7 +269,7 @@ fn the_thread_count_can_be_changed_and_reset() {
     window.get_by_label("Number of threads").focus();
     window.run_steps(2);
     key(&mut window, Modifiers::NONE, Key::ArrowUp);
-    let n_threads = |window: &Window| window.state().thread_choice().unwrap().n_threads;
+    let n_threads = |window: &Window| window.state().models.thread_choice().unwrap().n_threads;
     assert_eq!(n_threads(&window), count(5));
     press(&mut window, "One per core");
     assert_eq!(n_threads(&window), count(4));

@@ -24,7 +24,7 @@ const NAMES: f32 = 148.0;
 
 /// Draws the dialog, if it is open.
 pub(super) fn settings_dialog_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec<Command>) {
-    let Some(open) = state.settings_tab else {
+    let Some(open) = state.dialogs.settings else {
         return;
     };
     let dialog = TabbedDialog {
@@ -43,7 +43,7 @@ pub(super) fn settings_dialog_ui(ui: &Ui, state: &mut AppState, commands: &mut V
         SettingsTab::Computing => computing_ui(ui, state, commands),
         SettingsTab::Storage => storage_ui(ui, state, commands),
     });
-    state.settings_tab = SettingsTab::ALL.get(response.selected).copied();
+    state.dialogs.settings = SettingsTab::ALL.get(response.selected).copied();
     if response.closed {
         commands.push(Command::ShowSettings(None));
     }
@@ -163,7 +163,7 @@ fn computing_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         choices_ui(ui, state, commands);
     });
     ui.add_space(10.0);
-    hint_ui(ui, &state.device_words());
+    hint_ui(ui, &state.models.device_words());
     hint_ui(
         ui,
         "Each choice applies to the next model that you open; open the current one again to change \
@@ -173,7 +173,7 @@ fn computing_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
 
 fn storage_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     row_ui(ui, "Kept runs", |ui| {
-        let limits = &mut state.history_limits;
+        let limits = &mut state.runs.limits;
         let field = DragValue::new(&mut limits.n_runs).range(1..=100_000);
         ui.add(field).accessible_name("Maximum runs to keep");
         ui.label("runs or");
@@ -184,19 +184,24 @@ fn storage_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
         "Applies when the next run is kept; the oldest unpinned runs are deleted first",
     );
     row_ui(ui, "Record", |ui| {
-        megabytes_ui(ui, "Memory for the record", &mut state.record_megabytes, 0);
+        megabytes_ui(
+            ui,
+            "Memory for the record",
+            &mut state.memory.record_megabytes,
+            0,
+        );
     });
     note_ui(
         ui,
         &format!("Applies to the next run. {}", state.recording_words()),
     );
     row_ui(ui, "Earlier texts", |ui| {
-        let megabytes = &mut state.kept_megabytes;
+        let megabytes = &mut state.memory.kept_megabytes;
         megabytes_ui(ui, "Memory for earlier texts", megabytes, 0);
     });
     row_ui(ui, "KV cache", |ui| {
         let name = "Memory for the KV cache of texts";
-        if megabytes_ui(ui, name, &mut state.cache_megabytes, 0) {
+        if megabytes_ui(ui, name, &mut state.memory.cache_megabytes, 0) {
             commands.push(Command::Branch(BranchCommand::LimitCache));
         }
     });
@@ -222,13 +227,13 @@ mod tests {
     use egui_kittest::kittest::Queryable as _;
 
     use crate::state::tests::ready;
-    use crate::state::{AppState, Folders, ReadingFont, SettingsTab, ThemeChoice, Tint};
+    use crate::state::{AppState, ReadingFont, SettingsTab, SystemFolders, ThemeChoice, Tint};
     use crate::ui::testing::{Window, key, press, window_of};
 
     fn dialog(tab: SettingsTab) -> Window {
         let mut state: AppState = ready();
-        state.settings_tab = Some(tab);
-        state.folders = Folders {
+        state.dialogs.settings = Some(tab);
+        state.folders.system = SystemFolders {
             data: Some("/home/ada/.local/share/quartet".into()),
             models: Some("/home/ada/.cache/huggingface/hub".into()),
         };
@@ -265,10 +270,10 @@ mod tests {
             window.get_by_label(tab.name()).focus();
             window.run_steps(2);
             key(&mut window, Modifiers::NONE, Key::Enter);
-            assert_eq!(window.state().settings_tab, Some(tab));
+            assert_eq!(window.state().dialogs.settings, Some(tab));
         }
         key(&mut window, Modifiers::NONE, Key::Escape);
-        assert_eq!(window.state().settings_tab, None);
+        assert_eq!(window.state().dialogs.settings, None);
     }
 
     #[test]
@@ -298,7 +303,7 @@ mod tests {
         for kept in ["runs", "models"] {
             window.get_by_label(&format!("Choose the {kept} folder"));
         }
-        window.state_mut().chosen_folders.models = Some("/mnt/models".into());
+        window.state_mut().folders.chosen.models = Some("/mnt/models".into());
         window.run_steps(3);
         window.get_by_label("/mnt/models");
         let name = "Use the default models folder";

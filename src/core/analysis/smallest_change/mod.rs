@@ -6,6 +6,7 @@ mod monotone;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use self::grid::{Grid, N_SCANNED, distance, scan_index};
@@ -86,6 +87,8 @@ pub struct SmallestChange {
     consistent: bool,
     directions: Vec<Direction>,
     n_searched: usize,
+    /// What the grid steps choose that were tried in the current direction.
+    tried: BTreeMap<u32, Outcome>,
     /// The changes found so far, nearest first.
     changes: Vec<SettingChange>,
     /// How far each searched setting provably leaves the choice as it is.
@@ -110,6 +113,9 @@ enum Outcome {
     /// The record can't tell.
     Unknown,
 }
+
+/// The time for this frame is over. What was tried is kept.
+struct OutOfTime;
 
 impl Outcome {
     const fn is_changed(self) -> bool {
@@ -146,6 +152,7 @@ impl SmallestChange {
             chosen: step.token,
             consistent: true,
             n_searched: 0,
+            tried: BTreeMap::new(),
             changes: Vec::new(),
             sides: Vec::new(),
         };
@@ -163,10 +170,12 @@ impl SmallestChange {
     /// Continues the search while `has_time` returns true. Returns whether it is complete.
     pub fn advance(&mut self, mut has_time: impl FnMut() -> bool) -> bool {
         while let Some(direction) = self.directions.get(self.n_searched).copied() {
-            if !has_time() {
+            let mut tried = std::mem::take(&mut self.tried);
+            let Ok(found) = self.search(direction, &mut tried, &mut has_time) else {
+                self.tried = tried;
                 return false;
-            }
-            if let Some((side, change)) = self.search(direction) {
+            };
+            if let Some((side, change)) = found {
                 self.sides.push(side);
                 self.changes.extend(change);
                 self.changes
@@ -214,31 +223,45 @@ impl SmallestChange {
     }
 
     /// Searches one direction. Returns `None` if the slider ends here.
-    fn search(&self, direction: Direction) -> Option<(Side, Option<SettingChange>)> {
-        let stage = self.chain.stages.get(direction.stage)?;
-        let param = stage.filter.spec().params.get(direction.param)?;
-        let from = param.get(&stage.filter)?;
-        let grid = Grid::of(param, from, direction.up)?;
+    fn search(
+        &self,
+        direction: Direction,
+        tried: &mut BTreeMap<u32, Outcome>,
+        has_time: &mut impl FnMut() -> bool,
+    ) -> Result<Option<(Side, Option<SettingChange>)>, OutOfTime> {
+        let Some((filter, param, from, grid)) = self.slider(direction) else {
+            return Ok(None);
+        };
         let chain_at = |index: u32| self.chain_with(direction, param, grid.value(index));
-        let outcome = |index: u32| self.outcome(&chain_at(index));
+        let mut outcome = |index: u32| {
+            if let Some(known) = tried.get(&index) {
+                return Ok(*known);
+            }
+            if !has_time() {
+                return Err(OutOfTime);
+            }
+            let found = self.outcome(&chain_at(index));
+            tried.insert(index, found);
+            Ok(found)
+        };
         let monotone = self.consistent && is_monotone(&self.chain, direction.stage);
-        let change = self.first_change(&grid, monotone, outcome);
+        let change = self.first_change(&grid, monotone, &mut outcome)?;
         // The farthest value that can stay, then the farthest that provably does.
         let last = change.map_or(grid.n_steps, |change| change - 1);
         let stays = if monotone {
-            last_same(last, outcome)
+            last_same(last, &mut outcome)?
         } else {
             0
         };
         let stays_to = if stays > 0 { grid.value(stays) } else { from };
         let is_nearest = monotone && stays == last;
-        let setting = setting_name(&stage.filter, param);
-        let change = change.and_then(|index| {
+        let setting = setting_name(filter, param);
+        let mut found = None;
+        if let Some(index) = change
+            && let Outcome::Changed(token) = outcome(index)?
+        {
             let to = grid.value(index);
-            let Outcome::Changed(token) = outcome(index) else {
-                return None;
-            };
-            Some(SettingChange {
+            found = Some(SettingChange {
                 setting: setting.clone(),
                 from: value_words(&self.chain, direction.stage, param, from),
                 to,
@@ -246,8 +269,8 @@ impl SmallestChange {
                 distance: distance(param, from, to),
                 token,
                 is_nearest,
-            })
-        });
+            });
+        }
         let side = Side {
             setting,
             up: direction.up,
@@ -255,7 +278,16 @@ impl SmallestChange {
             distance: distance(param, from, stays_to),
             is_open: !is_nearest,
         };
-        Some((side, change))
+        Ok(Some((side, found)))
+    }
+
+    /// Returns the stage, the setting, its current value and the values to try in a direction.
+    fn slider(&self, direction: Direction) -> Option<(&Filter, &ParamSpec<Filter>, f64, Grid)> {
+        let filter = &self.chain.stages.get(direction.stage)?.filter;
+        let param = filter.spec().params.get(direction.param)?;
+        let from = param.get(filter)?;
+        let grid = Grid::of(param, from, direction.up)?;
+        Some((filter, param, from, grid))
     }
 
     /// Returns the nearest value that the search finds to change the choice, by its grid step.
@@ -263,33 +295,36 @@ impl SmallestChange {
         &self,
         grid: &Grid,
         monotone: bool,
-        outcome: impl Fn(u32) -> Outcome,
-    ) -> Option<u32> {
+        mut outcome: impl FnMut(u32) -> Result<Outcome, OutOfTime>,
+    ) -> Result<Option<u32>, OutOfTime> {
         if !self.consistent {
-            return None;
+            return Ok(None);
         }
-        let changes = |index: u32| outcome(index).is_changed();
-        let (mut below, mut above) = if monotone {
-            (0, changes(grid.n_steps).then_some(grid.n_steps)?)
+        let mut changes = |index: u32| outcome(index).map(Outcome::is_changed);
+        let (mut below, mut above) = (0, None);
+        if monotone {
+            above = changes(grid.n_steps)?.then_some(grid.n_steps);
         } else {
-            let mut tried = 0;
-            let mut scan = (0..=N_SCANNED).map(|at| scan_index(at, grid.n_steps));
-            let changed = scan.find(|index| {
-                let changed = changes(*index);
-                tried = if changed { tried } else { *index };
-                changed
-            });
-            (tried, changed?)
+            for index in (0..=N_SCANNED).map(|at| scan_index(at, grid.n_steps)) {
+                if changes(index)? {
+                    above = Some(index);
+                    break;
+                }
+                below = index;
+            }
+        }
+        let Some(mut above) = above else {
+            return Ok(None);
         };
         while above - below > 1 {
             let middle = below.midpoint(above);
-            if changes(middle) {
+            if changes(middle)? {
                 above = middle;
             } else {
                 below = middle;
             }
         }
-        Some(above)
+        Ok(Some(above))
     }
 
     /// Returns the chain with another value of a setting.
@@ -363,21 +398,24 @@ fn directions(chain: &ChainConfig) -> Vec<Direction> {
 
 /// Returns the last grid step at which the choice provably stays, at most `last`. Step 0 is the
 /// current value. On a monotone slider that proves it for all values before it.
-fn last_same(last: u32, outcome: impl Fn(u32) -> Outcome) -> u32 {
-    let stays = |index: u32| outcome(index) == Outcome::Same;
-    if stays(last) {
-        return last;
+fn last_same(
+    last: u32,
+    mut outcome: impl FnMut(u32) -> Result<Outcome, OutOfTime>,
+) -> Result<u32, OutOfTime> {
+    let mut stays = |index: u32| outcome(index).map(|outcome| outcome == Outcome::Same);
+    if stays(last)? {
+        return Ok(last);
     }
     let (mut same, mut open) = (0, last);
     while open - same > 1 {
         let middle = same.midpoint(open);
-        if stays(middle) {
+        if stays(middle)? {
             same = middle;
         } else {
             open = middle;
         }
     }
-    same
+    Ok(same)
 }
 
 /// Formats a value of a setting; "off" if its stage has no effect there. A temperature of 1 is a

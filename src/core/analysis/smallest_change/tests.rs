@@ -149,7 +149,8 @@ fn a_search_in_slices_finds_what_one_search_finds() {
         }
         assert!(search.progress() < 1.0);
     }
-    assert_eq!(n_slices, 6);
+    // A slice tries one value, so a setting whose choice changes takes several.
+    assert!(n_slices > search.directions.len(), "{n_slices}");
     assert_eq!(Some(search), SmallestChange::find(&generation, 0));
 }
 

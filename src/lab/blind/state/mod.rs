@@ -330,16 +330,16 @@ pub(super) fn blind_contestants(state: &AppState) -> Vec<ChainConfig> {
 
 /// Returns why a blind test can't begin now, or `None` if it can.
 pub(super) fn blind_blocking_reason(state: &AppState) -> Option<String> {
-    if let Some(reason) = state.model.blocking_reason() {
+    if let Some(reason) = state.models.main.blocking_reason() {
         return Some(reason.to_owned());
     }
-    if state.prompt.is_empty() {
+    if state.prompt.text.is_empty() {
         return Some("Type a prompt on the Write page first".to_owned());
     }
     if blind_contestants(state).len() < 2 {
         return Some("A blind test needs two panes with different settings".to_owned());
     }
-    let refusal = state.prompt_refusal();
+    let refusal = state.prompt.refusal(&state.models.main);
     refusal.or_else(|| state.several_models_reason(&state.panes))
 }
 
@@ -348,10 +348,10 @@ fn start_blind(state: &mut AppState) -> Vec<Effect> {
         return Vec::new();
     }
     let contestants = blind_contestants(state);
-    let prompt = state.prompt_text();
+    let prompt = state.prompt.to_text();
     let mut limits = state.limits.clone();
     limits.max_new_tokens = state.lab.blind.n_tokens.max(1);
-    let Some(model) = state.model.ready() else {
+    let Some(model) = state.models.main.ready() else {
         return Vec::new();
     };
     let run = BlindRun::new(contestants, (prompt, limits), model);
@@ -379,11 +379,11 @@ fn vote(state: &mut AppState, picked: Option<usize>) -> Vec<Effect> {
 fn draw_blind(state: &mut AppState) -> Vec<Effect> {
     let AppState {
         lab,
-        model,
+        models,
         last_id,
         ..
     } = state;
-    let next = &mut NextJob::new(last_id, model);
+    let next = &mut NextJob::new(last_id, &models.main);
     let request = lab.blind.draw_or_write(next);
     request.map(Effect::Send).into_iter().collect()
 }

@@ -104,14 +104,13 @@ impl CacheLab {
         match (formula, measured) {
             (Some(formula), Some(measured)) => {
                 let shape = self.facts.shape.as_ref();
-                let states = if shape.is_some_and(|shape| shape.n_state_bytes > 0) {
-                    " and keeps some earlier states"
-                } else {
-                    ""
+                let reason = match shape.map(|shape| (shape.n_layers, shape.n_state_bytes)) {
+                    Some((0, _)) => "earlier states are kept for going back",
+                    Some((_, 1..)) => "the cache grows in blocks and keeps some earlier states",
+                    Some((_, 0)) | None => "the cache grows in blocks",
                 };
                 Some(format!(
-                    "{length} tokens take {formula}; {measured} is allocated, because the cache \
-                     grows in blocks{states}."
+                    "{length} tokens take {formula}; {measured} is allocated, because {reason}."
                 ))
             }
             (None, Some(measured)) => Some(format!("{length} tokens take {measured}.")),
@@ -138,6 +137,7 @@ impl CacheLab {
 #[cfg(test)]
 mod tests {
     use super::{Line, milliseconds};
+    use crate::generation::CacheShape;
     use crate::lab::cache::figures::testing::lab;
 
     #[test]
@@ -191,5 +191,21 @@ mod tests {
             words.contains("a different token was picked at length 50;"),
             "{words}"
         );
+    }
+
+    #[test]
+    fn a_model_without_attention_keeps_its_earlier_states() {
+        let mut lab = lab();
+        lab.facts.shape = Some(CacheShape {
+            n_layers: 0,
+            n_kv_heads: 0,
+            head_dim: 0,
+            n_head_bytes: 0,
+            format: "f32".to_owned(),
+            n_state_bytes: 163_840,
+        });
+        let words = lab.memory_words().unwrap();
+        let reason = "because earlier states are kept for going back.";
+        assert!(words.ends_with(reason), "{words}");
     }
 }

@@ -154,8 +154,9 @@ fn shape_ui(ui: &mut Ui, lab: &CacheLab) {
     let theme = Theme::of(ui);
     heading_ui(ui, "Bytes for one token");
     let Some(shape) = &lab.facts.shape else {
-        let words = "This model runs through candle-transformers, which does not report the size \
-                     of its cache.";
+        let words = "No single formula describes this model\u{2019}s cache: its layers keep keys and \
+                     values of different sizes or share them, or it runs through \
+                     candle-transformers.";
         ui.add(Label::new(Face::Small.text(words).color(theme.text_2)).wrap());
         return;
     };
@@ -164,7 +165,7 @@ fn shape_ui(ui: &mut Ui, lab: &CacheLab) {
     let filled = Face::Code.text(shape.filled_in()).color(theme.text_1);
     ui.add(Label::new(filled).wrap());
     let mut words = shape.words();
-    if shape.format == "f32" {
+    if shape.format == "f32" && shape.n_layers > 0 {
         words += " An f16 cache takes half of that, a q8 cache about a quarter.";
     }
     if let Some(memory) = lab.memory_words() {

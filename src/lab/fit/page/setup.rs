@@ -97,7 +97,8 @@ fn card(ui: &mut Ui, content: impl FnOnce(&mut Ui) -> bool) -> bool {
 fn add_ui(ui: &mut Ui, state: &mut AppState) {
     let chosen = &state.lab.fit.form.inputs;
     let panes: Vec<(PaneId, String)> = state
-        .panes_with_text()
+        .panes
+        .with_text()
         .into_iter()
         .filter(|(id, _)| !chosen.contains(&FitInput::Pane(*id)))
         .map(|(id, name)| (id, format!("Text of {name}")))
@@ -160,7 +161,7 @@ fn pane_text_ui(ui: &mut Ui, state: &AppState, id: PaneId) -> bool {
 /// Draws the field of a pasted text. Returns whether the user removed it.
 fn pasted_ui(ui: &mut Ui, state: &mut AppState, index: usize) -> bool {
     let theme = Theme::of(ui);
-    let has_prompt = !state.prompt.is_empty();
+    let has_prompt = !state.prompt.text.is_empty();
     let Some(FitInput::Pasted {
         text,
         continues_prompt,

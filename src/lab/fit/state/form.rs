@@ -136,7 +136,7 @@ fn fit_text(state: &AppState, input: &FitInput, model: &ReadyModel) -> Result<Fi
             if text.trim().is_empty() {
                 return Err("Paste a text first".to_owned());
             }
-            let prompt = state.prompt_text();
+            let prompt = state.prompt.to_text();
             let continues = *continues_prompt && !prompt.text.is_empty();
             Ok(FitText::Typed {
                 prompt: continues.then_some(prompt),
@@ -148,10 +148,14 @@ fn fit_text(state: &AppState, input: &FitInput, model: &ReadyModel) -> Result<Fi
 
 /// Returns why the fit can't run now, or `None` if it can.
 pub(in crate::lab::fit) fn fit_blocking_reason(state: &AppState) -> Option<String> {
-    if let Some(reason) = state.model.blocking_reason() {
+    if let Some(reason) = state.models.main.blocking_reason() {
         return Some(reason.to_owned());
     }
-    let texts = state.model.ready().map(|model| fit_texts(state, model));
+    let texts = state
+        .models
+        .main
+        .ready()
+        .map(|model| fit_texts(state, model));
     let texts = texts.and_then(Result::err);
     texts.or_else(|| fit_setup(state).err())
 }

@@ -346,7 +346,7 @@ fn run_fit(state: &mut AppState) -> Vec<Effect> {
     if state.lab.is_running(LabTab::Fit) {
         return Vec::new();
     }
-    let (Ok(setup), Some(model)) = (fit_setup(state), state.model.ready()) else {
+    let (Ok(setup), Some(model)) = (fit_setup(state), state.models.main.ready()) else {
         return Vec::new();
     };
     let Ok(texts) = fit_texts(state, model) else {

@@ -76,7 +76,7 @@ fn way_ui(ui: &mut Ui, state: &mut AppState) {
 }
 
 fn text_ui(ui: &mut Ui, state: &mut AppState) {
-    let panes = state.panes_with_text();
+    let panes = state.panes.with_text();
     let shown = compared_pane(state).map(|pane| pane.id);
     let form = &mut state.lab.models.form;
     let name = panes.iter().find(|(id, _)| Some(*id) == shown);

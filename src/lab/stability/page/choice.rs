@@ -21,7 +21,7 @@ pub(super) fn choices_ui(ui: &mut Ui, state: &mut AppState) {
 }
 
 fn text_ui(ui: &mut Ui, state: &mut AppState) {
-    let panes = state.panes_with_text();
+    let panes = state.panes.with_text();
     let shown = state.lab.stability.run.as_ref().map(|run| run.pane);
     let current = shown.or(state.lab.stability.pane);
     let name = panes.iter().find(|(id, _)| Some(*id) == current);

@@ -66,7 +66,7 @@ fn prompts_ui(ui: &mut Ui, state: &mut AppState) {
                 for (label, own) in [("Current prompt", false), ("A list", true)] {
                     if menu_item(ui, label, "", form.own_prompts == own).clicked() {
                         if own && form.prompts.is_empty() {
-                            form.prompts.clone_from(&state.prompt);
+                            form.prompts.clone_from(&state.prompt.text);
                         }
                         form.own_prompts = own;
                     }

@@ -116,9 +116,9 @@ impl SweepTab {
 /// Returns the prompts of the next sweep.
 pub(super) fn sweep_prompts(state: &AppState) -> Vec<PromptText> {
     if !state.lab.sweep.form.own_prompts {
-        return vec![state.prompt_text()];
+        return vec![state.prompt.to_text()];
     }
-    let current = state.prompt_text();
+    let current = state.prompt.to_text();
     let lines = state.lab.sweep.form.prompts.lines();
     let lines = lines.filter(|line| !line.trim().is_empty());
     lines
@@ -131,7 +131,7 @@ pub(super) fn sweep_prompts(state: &AppState) -> Vec<PromptText> {
 
 /// Returns why the sweep can't run now, or `None` if it can.
 pub(super) fn sweep_blocking_reason(state: &AppState) -> Option<String> {
-    if let Some(reason) = state.model.blocking_reason() {
+    if let Some(reason) = state.models.main.blocking_reason() {
         return Some(reason.to_owned());
     }
     let prompts = sweep_prompts(state);
@@ -139,7 +139,7 @@ pub(super) fn sweep_blocking_reason(state: &AppState) -> Option<String> {
         return Some("Type a prompt first".to_owned());
     }
     if !state.lab.sweep.form.own_prompts
-        && let Some(refusal) = state.prompt_refusal()
+        && let Some(refusal) = state.prompt.refusal(&state.models.main)
     {
         return Some(refusal);
     }
@@ -150,7 +150,7 @@ fn run_sweep(state: &mut AppState) -> Vec<Effect> {
     if state.lab.is_running(LabTab::Sweep) || sweep_blocking_reason(state).is_some() {
         return Vec::new();
     }
-    let (Ok(setup), Some(model)) = (sweep_setup(state), state.model.ready()) else {
+    let (Ok(setup), Some(model)) = (sweep_setup(state), state.models.main.ready()) else {
         return Vec::new();
     };
     let prompts = sweep_prompts(state);
@@ -158,7 +158,7 @@ fn run_sweep(state: &mut AppState) -> Vec<Effect> {
     let id = GenerationId(state.last_id);
     let plan = setup.plan(prompts.clone(), SweepPlan::DEFAULT_WIDTH);
     let keep = state.lab.sweep.form.keep;
-    let models = (model, state.second_model.guiding(&setup.base));
+    let models = (model, state.models.second.guiding(&setup.base));
     state.lab.sweep.run = Some(SweepRun::new(id, (setup, keep), prompts, models));
     state.lab.sweep.selected = None;
     find_word(state);

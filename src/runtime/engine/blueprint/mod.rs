@@ -13,6 +13,7 @@ mod names;
 mod recurrence;
 mod rope;
 mod rope_facts;
+mod sublayers;
 #[cfg(test)]
 mod tests;
 mod unread;
@@ -23,16 +24,20 @@ use super::EngineError;
 use crate::decoding::TokenId;
 
 pub(super) use block::{
-    Activation, Biases, Caps, FeedForward, HeadNorm, HeadSizes, KvSource, LayerInputs, LayerPlan,
-    Matrices, Norm, NormKind, NormPlaces, Scales, Temperature, Xielu,
+    Activation, AltUp, Biases, Caps, FeedForward, HeadNorm, HeadSizes, KvSource, LatentAttention,
+    LayerInputs, LayerPlan, Matrices, Multipliers, Norm, NormKind, NormPlaces, Scales, Temperature,
+    Xielu,
 };
 pub(super) use check::{MAX_LAYERS, MAX_SIZE};
 pub(super) use end_tokens::{end_tokens_of_generation_config, of_facts as end_tokens_of};
 pub(super) use facts::{Facts, Key};
 pub(super) use names::{Naming, Spelling, TensorRole};
-pub(super) use recurrence::{DeltaNet, HeadOrder, Mamba2, Recurrence, ShortConv};
+pub(super) use recurrence::{
+    DeltaNet, GatedNorm, HeadOrder, Mamba, Mamba2, Recurrence, ShortConv, StepLimits,
+};
 pub(super) use rope::{Rope, RopeForm, RopeScaling, Rotation};
 pub(super) use rope_facts::linear_factor_of_gguf;
+pub(super) use sublayers::Sublayers;
 
 /// The architecture of a decoder-only model.
 #[derive(Debug, Clone, PartialEq)]
@@ -76,8 +81,17 @@ pub(super) struct Blueprint {
     pub xielus: Vec<Xielu>,
     pub scales: Scales,
     pub caps: Caps,
+    /// The factors of projections, if the model has some.
+    pub multipliers: Option<Multipliers>,
     /// The vectors that each layer reads besides the residual stream, if it does.
     pub layer_inputs: Option<LayerInputs>,
+    /// What queries, keys and values are computed from, if it is not the layer's input.
+    pub latent: Option<LatentAttention>,
+    /// The copies of the residual stream, if the model has some.
+    pub alt_up: Option<AltUp>,
+    /// For each layer, how many standard deviations above their mean its gates are cut off. Shorter
+    /// than the layers if the last ones keep all gates.
+    pub gate_cutoffs: Vec<Option<f32>>,
     /// Whether each layer's output is multiplied by a learned number, if the file has it.
     pub layer_scales: bool,
     /// Queries, keys and values are clamped to ± this value.
@@ -131,17 +145,5 @@ impl Blueprint {
     pub(super) fn kv_source(&self, layer: usize) -> KvSource {
         let layer = self.layers.get(layer);
         layer.map_or(KvSource::Projected, |layer| layer.kv_source)
-    }
-
-    /// Returns how many values a token's keys take in all layers that have keys of their own. Its
-    /// values take as many.
-    pub(super) fn n_cached_values(&self) -> usize {
-        let layers = self.layers.iter().enumerate().filter(|(_, plan)| {
-            plan.recurrence.is_none() && !matches!(plan.kv_source, KvSource::OfLayer(_))
-        });
-        layers
-            .map(|(layer, _)| self.heads(layer))
-            .map(|heads| heads.n_kv_heads.saturating_mul(heads.head_dim))
-            .fold(0, usize::saturating_add)
     }
 }

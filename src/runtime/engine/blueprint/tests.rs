@@ -292,8 +292,8 @@ fn an_unsupported_family_is_named() {
             "it does not specify an architecture",
         ),
         (
-            json!({"model_type": "mamba2", "hidden_size": null}),
-            "does not support this architecture yet: mamba2. It supports Llama, Mistral,",
+            json!({"model_type": "rwkv7", "hidden_size": null}),
+            "does not support this architecture yet: rwkv7. It supports Llama, Mistral,",
         ),
         (
             json!({"architectures": ["LlamaForSequenceClassification"]}),

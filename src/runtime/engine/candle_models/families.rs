@@ -17,7 +17,6 @@ use super::builders;
 use super::cache_size::{self, CacheSizeFn};
 use super::network::NetworkFactory;
 use super::recurrent_gemma;
-use super::state_spaces;
 use super::weight_store::WeightStore;
 use crate::engine::weights::Checkpoint;
 
@@ -65,15 +64,11 @@ pub(super) struct Parts<'a> {
 }
 
 /// The names of the families, for messages.
-pub(crate) const KNOWN: &str = "Helium, Mamba 1 and 2, Mixtral, Phi 1 to 2, Qwen 2 and 3 MoE, \
+pub(crate) const KNOWN: &str = "Helium, Mixtral, Phi 1 to 2, Qwen 2 and 3 MoE, \
                          RecurrentGemma and StarCoder 1 and 2";
 
-/// The context length of families without a limit, as JSON. Equal to the longest that we allow for
-/// any model.
-const N_ENDLESS: &str = "131072";
-
 /// All families, in the order of their `model_type`.
-pub(super) const FAMILIES: [Family; 10] = [
+pub(super) const FAMILIES: [Family; 8] = [
     Family {
         model_type: "gpt_bigcode",
         class: "GPTBigCodeForCausalLM",
@@ -111,55 +106,6 @@ pub(super) const FAMILIES: [Family; 10] = [
         ],
         cache_size: cache_size::keys_and_values,
         build: builders::helium,
-        gguf: None,
-    },
-    Family {
-        model_type: "mamba",
-        class: "MambaForCausalLM",
-        aliases: &[],
-        fixed: &[
-            ("conv_kernel", "4"),
-            ("expand", "2"),
-            ("hidden_act", "\"silu\""),
-            ("layer_norm_epsilon", "1e-5"),
-            ("state_size", "16"),
-            ("tie_word_embeddings", "true"),
-            ("use_bias", "false"),
-            ("use_conv_bias", "true"),
-        ],
-        defaults: &[
-            ("expand", "2"),
-            ("max_position_embeddings", N_ENDLESS),
-            ("state_size", "16"),
-            ("tie_word_embeddings", "true"),
-        ],
-        cache_size: cache_size::mamba,
-        build: state_spaces::mamba,
-        gguf: None,
-    },
-    Family {
-        model_type: "mamba2",
-        class: "Mamba2ForCausalLM",
-        aliases: &[],
-        fixed: &[
-            ("conv_kernel", "4"),
-            ("hidden_act", "\"silu\""),
-            ("layer_norm_epsilon", "1e-5"),
-            ("n_groups", "1"),
-            ("tie_word_embeddings", "true"),
-            ("time_step_limit", "[0.0, {\"__float__\": \"Infinity\"}]"),
-            ("use_bias", "false"),
-            ("use_conv_bias", "true"),
-        ],
-        defaults: &[
-            ("expand", "2"),
-            ("head_dim", "64"),
-            ("max_position_embeddings", N_ENDLESS),
-            ("n_groups", "8"),
-            ("state_size", "128"),
-        ],
-        cache_size: cache_size::mamba2,
-        build: state_spaces::mamba2,
         gguf: None,
     },
     Family {

@@ -193,6 +193,7 @@ impl Plan {
             n_weight_bytes: n_kept_bytes.sum::<u64>().saturating_add(n_widened_bytes),
             n_cache_bytes_per_token: self.cache_size.n_bytes_per_token,
             n_state_bytes: self.cache_size.n_state_bytes,
+            keeps_checkpoints: false,
             n_vocab: self.n_vocab(catalog),
         }
     }

@@ -114,6 +114,9 @@ pub(super) trait Form {
         bias: Option<Vec<f32>>,
     ) -> Result<Self::Matrix, EngineError>;
 
+    /// Multiplies each output of a matrix by a factor of its own.
+    fn scaled(&self, matrix: Self::Matrix, factors: Vec<f32>) -> Result<Self::Matrix, EngineError>;
+
     /// Converts elementwise weights.
     fn vector(&self, values: Vec<f32>) -> Result<Self::Vector, EngineError>;
 }

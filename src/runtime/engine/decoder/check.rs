@@ -18,6 +18,10 @@ impl Form for ShapesOnly {
         Ok(())
     }
 
+    fn scaled(&self, (): (), _: Vec<f32>) -> Result<(), EngineError> {
+        Ok(())
+    }
+
     fn vector(&self, _: Vec<f32>) -> Result<(), EngineError> {
         Ok(())
     }

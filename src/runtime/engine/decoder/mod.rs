@@ -18,6 +18,7 @@ mod batch;
 mod cache;
 mod check;
 mod cpu;
+mod latent;
 mod loader;
 mod norm;
 mod recurrent;

@@ -216,6 +216,8 @@ impl LocatedModel {
         let Some(sha256) = checkpoint.sha256()? else {
             return Ok(None);
         };
+        let end_tokens = all_end_tokens(self.end_tokens, &tokenizer, &vocabulary);
+        provenance.end_tokens.clone_from(&end_tokens);
         let info = ModelInfo {
             name: self.name,
             architecture,
@@ -233,7 +235,7 @@ impl LocatedModel {
         };
         Ok(Some(LoadedModel {
             lm,
-            end_tokens: all_end_tokens(self.end_tokens, &tokenizer, &vocabulary),
+            end_tokens,
             tokenizer,
             chat: self.chat,
             vocabulary: Arc::new(vocabulary),

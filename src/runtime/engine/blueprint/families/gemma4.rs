@@ -135,7 +135,7 @@ struct ListedSizes {
     ffn: Option<Vec<usize>>,
 }
 
-fn listed(facts: &Facts<'_>, key: Key) -> Result<Option<Vec<usize>>, EngineError> {
+pub(super) fn listed(facts: &Facts<'_>, key: Key) -> Result<Option<Vec<usize>>, EngineError> {
     if facts.is_list(key) {
         facts.sizes(key)
     } else {
@@ -199,7 +199,7 @@ fn set_sizes(
 }
 
 /// Lets the last layers attend to the keys and values of the last one of their kind that has some.
-fn set_sources(facts: &Facts<'_>, base: &mut Blueprint) -> Result<(), EngineError> {
+pub(super) fn set_sources(facts: &Facts<'_>, base: &mut Blueprint) -> Result<(), EngineError> {
     let n_layers = base.n_layers();
     let n_sharing = facts.size(N_SHARING)?.unwrap_or(0);
     let Some(n_owners) = n_layers.checked_sub(n_sharing) else {

@@ -5,7 +5,9 @@ mod arcee;
 mod cohere2;
 mod ernie;
 mod exaone4;
+mod falcon_h1;
 mod gemma;
+mod gemma3n;
 mod gemma4;
 mod glm4;
 mod gpt2;
@@ -14,8 +16,12 @@ mod granite_hybrid;
 mod hunyuan;
 mod lfm2;
 mod llama;
+mod mamba;
+mod mamba2;
 mod minicpm;
+mod minicpm3;
 mod ministral3;
+mod nemotron_h;
 mod olmo;
 mod olmo2;
 mod phi3;
@@ -50,7 +56,7 @@ struct Family {
     blueprint: fn(&Facts<'_>) -> Result<Blueprint, EngineError>,
 }
 
-const FAMILIES: [Family; 30] = [
+const FAMILIES: [Family; 37] = [
     llama::LLAMA,
     llama::MISTRAL,
     ministral3::MINISTRAL3,
@@ -62,11 +68,17 @@ const FAMILIES: [Family; 30] = [
     gemma::GEMMA,
     gemma::GEMMA2,
     gemma::GEMMA3,
+    gemma3n::GEMMA3N,
     gemma4::GEMMA4,
     phi3::PHI3,
     granite::GRANITE,
     granite_hybrid::GRANITE_HYBRID,
     lfm2::LFM2,
+    mamba::MAMBA,
+    mamba::FALCON_MAMBA,
+    mamba2::MAMBA2,
+    falcon_h1::FALCON_H1,
+    nemotron_h::NEMOTRON_H,
     olmo::OLMO,
     olmo2::OLMO2,
     olmo2::OLMO3,
@@ -79,15 +91,17 @@ const FAMILIES: [Family; 30] = [
     glm4::GLM4,
     hunyuan::HUNYUAN,
     minicpm::MINICPM,
+    minicpm3::MINICPM3,
     seed_oss::SEED_OSS,
     stablelm::STABLELM,
 ];
 
 /// The names of the families, for messages.
-const KNOWN: &str = "Llama, Mistral, Ministral 3, SmolLM, Qwen 2, 3 and 3.5, Gemma 1 to 4, \
-                     Phi\u{2011}3, Granite 3 and 4, LFM2, OLMo 1 to 3, GPT\u{2011}2, Apertus, \
+const KNOWN: &str = "Llama, Mistral, Ministral 3, SmolLM, Qwen 2, 3 and 3.5, Gemma 1 to 4 and 3n, \
+                     Phi\u{2011}3, Granite 3 and 4, LFM2, Mamba 1 and 2, Falcon\u{2011}Mamba, Falcon\u{2011}H1, \
+                     Nemotron\u{2011}H, OLMo 1 to 3, GPT\u{2011}2, Apertus, \
                      Arcee, Cohere 2 (Command R7B and A), ERNIE 4.5, EXAONE 4, GLM\u{2011}4, \
-                     Hunyuan, MiniCPM, Seed\u{2011}OSS and StableLM";
+                     Hunyuan, MiniCPM 1 to 4, Seed\u{2011}OSS and StableLM";
 
 pub(super) fn of_config(json: &[u8], path: &str) -> Result<Blueprint, EngineError> {
     let malformed =

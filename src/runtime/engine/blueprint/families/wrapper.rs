@@ -16,11 +16,17 @@ struct Wrapper {
     tied_head: bool,
 }
 
-const WRAPPERS: [Wrapper; 5] = [
+const WRAPPERS: [Wrapper; 6] = [
     Wrapper {
         model_type: "gemma3",
         class: "Gemma3ForConditionalGeneration",
         text: "gemma3_text",
+        tied_head: true,
+    },
+    Wrapper {
+        model_type: "gemma3n",
+        class: "Gemma3nForConditionalGeneration",
+        text: "gemma3n_text",
         tied_head: true,
     },
     Wrapper {

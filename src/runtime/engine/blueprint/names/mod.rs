@@ -10,8 +10,12 @@ pub(crate) use self::spelling::Spelling;
 pub(crate) enum Naming {
     /// `blk.0.attn_q.weight`.
     Gguf,
+    /// As in `Gguf`, but the name of the norm before the feed-forward network has no ending.
+    GgufFalconH1,
     /// As in `Gguf`, but the last norm is called `token_embd_norm`.
     GgufLfm2,
+    /// As in `Gguf`, but the norm before a feed-forward network is called `attn_norm`, too.
+    GgufNemotronH,
     /// As in `Gguf`, but `post_attention_norm` is the norm before the feed-forward network, as in
     /// Seed-OSS and Qwen 3.5.
     GgufSeedOss,
@@ -22,6 +26,10 @@ pub(crate) enum Naming {
     TransformersWithNormsAfter,
     /// As in `Transformers`, with Apertus's names for norms.
     Apertus,
+    /// `backbone.layers.0.mixer.in_proj.weight`, as in Mamba and Nemotron-H.
+    Backbone,
+    /// As in `Transformers`, with Falcon-H1's names for norms and the feed-forward network.
+    FalconH1,
     /// As in `Transformers`, with GLM-4's name for the norm after the feed-forward network.
     Glm4,
     /// `transformer.h.0.attn.c_attn.weight`, as in GPT-2.
@@ -57,6 +65,10 @@ pub(crate) enum TensorRole {
     LayerInputProjection,
     /// The norm of what that projection computes, for each layer alike.
     LayerInputNorm,
+    /// Divides the residual stream into several: one matrix for each stream but the first.
+    AltUpProjections,
+    /// Merges the streams: one matrix for each stream but the first.
+    AltUpMerging,
     /// The norm before attention.
     AttentionNorm,
     Query,
@@ -67,6 +79,16 @@ pub(crate) enum TensorRole {
     QueryNorm,
     KeyNorm,
     AttentionOutput,
+    /// Computes the latent vector of queries.
+    LatentQuery,
+    LatentQueryNorm,
+    /// Computes queries from their latent vector.
+    LatentQueryHeads,
+    /// Computes the latent vector of keys and values, and the rotated part of keys.
+    LatentKeyValue,
+    LatentKeyValueNorm,
+    /// Computes keys and values from their latent vector.
+    LatentKeyValueHeads,
     /// The norm after attention.
     AttentionNormAfter,
     /// The projections that a short convolution reads, stacked.
@@ -92,11 +114,16 @@ pub(crate) enum TensorRole {
     /// The projections that Mamba reads, stacked.
     MambaInput,
     MambaTaps,
+    /// What a token selects in Mamba 1: the source of its time steps, and the directions in which
+    /// states are written and read, stacked.
+    MambaSelection,
+    /// Computes the time step of each channel in Mamba 1.
+    MambaStep,
     /// Added to the time step, one for each head.
     MambaStepBias,
-    /// The rate of the decay, one for each head.
+    /// The rates of the decay: one for each head, or in Mamba 1 for each number of the state.
     MambaRate,
-    /// By how much a head's input is added to its output.
+    /// By how much the input of a head or channel is added to its output.
     MambaSkip,
     MambaNorm,
     MambaOutput,
@@ -117,6 +144,19 @@ pub(crate) enum TensorRole {
     InputNormAfter,
     /// The number that multiplies a layer's output.
     LayerScale,
+    /// Routes the streams.
+    AltUpRouter,
+    AltUpRouterNorm,
+    /// Computes the coefficients by which a layer predicts the streams.
+    AltUpPrediction,
+    /// Computes the coefficients by which a layer corrects the streams.
+    AltUpCorrection,
+    /// Scales the source of per-layer embeddings.
+    AltUpOutputScale,
+    /// The first of two projections beside attention.
+    LaurelLeft,
+    LaurelRight,
+    LaurelNorm,
 }
 
 impl TensorRole {
@@ -134,6 +174,8 @@ impl TensorRole {
                 | Self::LayerInputTable
                 | Self::LayerInputProjection
                 | Self::LayerInputNorm
+                | Self::AltUpProjections
+                | Self::AltUpMerging
         )
     }
 }
@@ -141,7 +183,14 @@ impl TensorRole {
 impl Naming {
     /// Returns whether the names are those of a GGUF file.
     pub(crate) const fn is_gguf(self) -> bool {
-        matches!(self, Self::Gguf | Self::GgufLfm2 | Self::GgufSeedOss)
+        matches!(
+            self,
+            Self::Gguf
+                | Self::GgufFalconH1
+                | Self::GgufLfm2
+                | Self::GgufNemotronH
+                | Self::GgufSeedOss
+        )
     }
 
     /// Returns the name of a tensor. `layer` is ignored for tensors outside the layers.
@@ -152,14 +201,21 @@ impl Naming {
                 format!("{stem}.bias")
             }
             TensorRole::LayerScale if self.is_gguf() => format!("{stem}.weight"),
+            TensorRole::FfnNorm if self == Self::GgufFalconH1 => stem,
             TensorRole::LinearDecayBias
             | TensorRole::LinearRate
             | TensorRole::MambaStepBias
             | TensorRole::MambaRate
             | TensorRole::MambaSkip
             | TensorRole::LayerScale => stem,
+            TensorRole::AltUpOutputScale if !self.is_gguf() => stem,
             _ => format!("{stem}.weight"),
         }
+    }
+
+    /// Returns the name of one of several tensors that belong together.
+    pub(crate) fn listed_name(self, role: TensorRole, index: usize) -> String {
+        format!("{}.{index}.weight", self.stem(role, 0))
     }
 
     /// Returns the name of the bias that belongs to a weight.
@@ -175,12 +231,15 @@ impl Naming {
 
     fn stem(self, role: TensorRole, layer: usize) -> String {
         let name = match self {
-            Self::Gguf => tables::gguf(role),
+            Self::Gguf | Self::GgufFalconH1 => tables::gguf(role),
             Self::GgufLfm2 => tables::gguf_lfm2(role),
+            Self::GgufNemotronH => tables::gguf_nemotron_h(role),
             Self::GgufSeedOss => tables::gguf_seed_oss(role),
             Self::Transformers => tables::transformers(role),
             Self::TransformersWithNormsAfter => tables::transformers_with_norms_after(role),
             Self::Apertus => tables::apertus(role),
+            Self::Backbone => tables::backbone(role),
+            Self::FalconH1 => tables::falcon_h1(role),
             Self::Glm4 => tables::glm4(role),
             Self::Gpt2 => tables::gpt2(role),
             Self::GraniteHybrid => tables::granite_hybrid(role),
@@ -191,10 +250,16 @@ impl Naming {
             return name.to_owned();
         }
         match self {
-            Self::Gguf | Self::GgufLfm2 | Self::GgufSeedOss => format!("blk.{layer}.{name}"),
+            Self::Gguf
+            | Self::GgufFalconH1
+            | Self::GgufLfm2
+            | Self::GgufNemotronH
+            | Self::GgufSeedOss => format!("blk.{layer}.{name}"),
+            Self::Backbone => format!("backbone.layers.{layer}.{name}"),
             Self::Transformers
             | Self::TransformersWithNormsAfter
             | Self::Apertus
+            | Self::FalconH1
             | Self::Glm4
             | Self::GraniteHybrid
             | Self::Hunyuan

@@ -50,11 +50,17 @@ impl Naming {
     /// spelling if its embedding table is missing.
     pub(crate) fn spelling(self, has_tensor: impl Fn(&str) -> bool) -> Spelling {
         let spellings: &[Spelling] = match self {
-            Self::Gguf | Self::GgufLfm2 | Self::GgufSeedOss => &[],
+            Self::Gguf
+            | Self::GgufFalconH1
+            | Self::GgufLfm2
+            | Self::GgufNemotronH
+            | Self::GgufSeedOss
+            | Self::Backbone => &[],
             Self::Gpt2 => &[Spelling::Usual, Spelling::Without("transformer.")],
             Self::Transformers
             | Self::TransformersWithNormsAfter
             | Self::Apertus
+            | Self::FalconH1
             | Self::Glm4
             | Self::GraniteHybrid
             | Self::Hunyuan

@@ -20,6 +20,12 @@ pub(super) const fn gguf(role: TensorRole) -> &'static str {
         TensorRole::QueryNorm => "attn_q_norm",
         TensorRole::KeyNorm => "attn_k_norm",
         TensorRole::AttentionOutput => "attn_output",
+        TensorRole::LatentQuery => "attn_q_a",
+        TensorRole::LatentQueryNorm => "attn_q_a_norm",
+        TensorRole::LatentQueryHeads => "attn_q_b",
+        TensorRole::LatentKeyValue => "attn_kv_a_mqa",
+        TensorRole::LatentKeyValueNorm => "attn_kv_a_norm",
+        TensorRole::LatentKeyValueHeads => "attn_kv_b",
         TensorRole::AttentionNormAfter => "post_attention_norm",
         TensorRole::ConvInput => "shortconv.in_proj",
         TensorRole::ConvTaps => "shortconv.conv",
@@ -27,12 +33,13 @@ pub(super) const fn gguf(role: TensorRole) -> &'static str {
         TensorRole::LinearGate => "attn_gate",
         TensorRole::LinearBeta => "ssm_beta",
         TensorRole::LinearDecay => "ssm_alpha",
-        TensorRole::LinearDecayBias | TensorRole::MambaStepBias => "ssm_dt",
+        TensorRole::LinearDecayBias | TensorRole::MambaStep | TensorRole::MambaStepBias => "ssm_dt",
         TensorRole::LinearRate | TensorRole::MambaRate => "ssm_a",
         TensorRole::LinearTaps | TensorRole::MambaTaps => "ssm_conv1d",
         TensorRole::LinearNorm | TensorRole::MambaNorm => "ssm_norm",
         TensorRole::LinearOutput | TensorRole::MambaOutput => "ssm_out",
         TensorRole::MambaInput => "ssm_in",
+        TensorRole::MambaSelection => "ssm_x",
         TensorRole::MambaSkip => "ssm_d",
         TensorRole::FfnNorm => "ffn_norm",
         TensorRole::FfnGate => "ffn_gate",
@@ -46,12 +53,29 @@ pub(super) const fn gguf(role: TensorRole) -> &'static str {
         TensorRole::InputOutput => "proj",
         TensorRole::InputNormAfter => "post_norm",
         TensorRole::LayerScale => "layer_output_scale",
+        TensorRole::AltUpProjections => "altup_proj",
+        TensorRole::AltUpMerging => "altup_unembd_proj",
+        TensorRole::AltUpRouter => "altup_router",
+        TensorRole::AltUpRouterNorm => "altup_router_norm",
+        TensorRole::AltUpPrediction => "altup_predict_coef",
+        TensorRole::AltUpCorrection => "altup_correct_coef",
+        TensorRole::AltUpOutputScale => "altup_correct_scale",
+        TensorRole::LaurelLeft => "laurel_l",
+        TensorRole::LaurelRight => "laurel_r",
+        TensorRole::LaurelNorm => "laurel_post_norm",
     }
 }
 
 pub(super) const fn gguf_lfm2(role: TensorRole) -> &'static str {
     match role {
         TensorRole::FinalNorm => "token_embd_norm",
+        other => gguf(other),
+    }
+}
+
+pub(super) const fn gguf_nemotron_h(role: TensorRole) -> &'static str {
+    match role {
+        TensorRole::FfnNorm => "attn_norm",
         other => gguf(other),
     }
 }
@@ -80,6 +104,12 @@ pub(super) const fn transformers(role: TensorRole) -> &'static str {
         TensorRole::QueryNorm => "self_attn.q_norm",
         TensorRole::KeyNorm => "self_attn.k_norm",
         TensorRole::AttentionOutput => "self_attn.o_proj",
+        TensorRole::LatentQuery => "self_attn.q_a_proj",
+        TensorRole::LatentQueryNorm => "self_attn.q_a_layernorm",
+        TensorRole::LatentQueryHeads => "self_attn.q_b_proj",
+        TensorRole::LatentKeyValue => "self_attn.kv_a_proj_with_mqa",
+        TensorRole::LatentKeyValueNorm => "self_attn.kv_a_layernorm",
+        TensorRole::LatentKeyValueHeads => "self_attn.kv_b_proj",
         TensorRole::AttentionNormAfter => "post_self_attn_layernorm",
         TensorRole::ConvInput => "conv.in_proj",
         TensorRole::ConvTaps => "conv.conv",
@@ -95,6 +125,8 @@ pub(super) const fn transformers(role: TensorRole) -> &'static str {
         TensorRole::LinearOutput => "linear_attn.out_proj",
         TensorRole::MambaInput => "mamba.in_proj",
         TensorRole::MambaTaps => "mamba.conv1d",
+        TensorRole::MambaSelection => "mamba.x_proj",
+        TensorRole::MambaStep => "mamba.dt_proj",
         TensorRole::MambaStepBias => "mamba.dt_bias",
         TensorRole::MambaRate => "mamba.A_log",
         TensorRole::MambaSkip => "mamba.D",
@@ -113,6 +145,16 @@ pub(super) const fn transformers(role: TensorRole) -> &'static str {
         TensorRole::InputOutput => "per_layer_projection",
         TensorRole::InputNormAfter => "post_per_layer_input_norm",
         TensorRole::LayerScale => "layer_scalar",
+        TensorRole::AltUpProjections => "model.altup_projections",
+        TensorRole::AltUpMerging => "model.altup_unembed_projections",
+        TensorRole::AltUpRouter => "altup.modality_router",
+        TensorRole::AltUpRouterNorm => "altup.router_norm",
+        TensorRole::AltUpPrediction => "altup.prediction_coefs",
+        TensorRole::AltUpCorrection => "altup.correction_coefs",
+        TensorRole::AltUpOutputScale => "altup.correct_output_scale",
+        TensorRole::LaurelLeft => "laurel.linear_left",
+        TensorRole::LaurelRight => "laurel.linear_right",
+        TensorRole::LaurelNorm => "laurel.post_laurel_norm",
     }
 }
 
@@ -128,6 +170,41 @@ pub(super) const fn apertus(role: TensorRole) -> &'static str {
     match role {
         TensorRole::AttentionNorm => "attention_layernorm",
         TensorRole::FfnNorm => "feedforward_layernorm",
+        other => transformers(other),
+    }
+}
+
+pub(super) const fn backbone(role: TensorRole) -> &'static str {
+    match role {
+        TensorRole::Embedding => "backbone.embeddings",
+        TensorRole::FinalNorm => "backbone.norm_f",
+        TensorRole::AttentionNorm | TensorRole::FfnNorm => "norm",
+        TensorRole::Query => "mixer.q_proj",
+        TensorRole::Key => "mixer.k_proj",
+        TensorRole::Value => "mixer.v_proj",
+        TensorRole::AttentionOutput => "mixer.o_proj",
+        TensorRole::MambaInput => "mixer.in_proj",
+        TensorRole::MambaTaps => "mixer.conv1d",
+        TensorRole::MambaSelection => "mixer.x_proj",
+        TensorRole::MambaStep => "mixer.dt_proj",
+        TensorRole::MambaStepBias => "mixer.dt_bias",
+        TensorRole::MambaRate => "mixer.A_log",
+        TensorRole::MambaSkip => "mixer.D",
+        TensorRole::MambaNorm => "mixer.norm",
+        TensorRole::MambaOutput => "mixer.out_proj",
+        TensorRole::FfnUp => "mixer.up_proj",
+        TensorRole::FfnDown => "mixer.down_proj",
+        other => transformers(other),
+    }
+}
+
+pub(super) const fn falcon_h1(role: TensorRole) -> &'static str {
+    match role {
+        TensorRole::FinalNorm => "model.final_layernorm",
+        TensorRole::FfnNorm => "pre_ff_layernorm",
+        TensorRole::FfnGate => "feed_forward.gate_proj",
+        TensorRole::FfnUp => "feed_forward.up_proj",
+        TensorRole::FfnDown => "feed_forward.down_proj",
         other => transformers(other),
     }
 }

@@ -3,28 +3,30 @@
 //! This module defines what a layer does, and in which order. The matrix products themselves are in
 //! [`crate::kernels`].
 
+mod alt_up;
 mod attention;
 mod head;
+mod layer_inputs;
+mod mixers;
 mod projection;
 mod rows;
 mod run;
 
-use std::f32::consts::FRAC_1_SQRT_2;
 use std::time::Instant;
 
-use self::attention::{CpuAttention, take_gates};
+use self::alt_up::{Streams, cut_off};
+use self::attention::CpuAttention;
 use self::rows::{ActivateRow, AddResidual, NormRow, each_row};
 use self::run::CpuRun;
 use super::backend::{Backend, Facts};
 use super::batch::{Place, RotaryAngles};
 use super::cache::Cache;
 use super::norm::NormWeights;
-use super::recurrent::Workers;
-use super::weights::{InputWeights, Layer, LayerInputWeights, Mixer, Weights};
+use super::weights::{DenseNetwork, Layer, Weights};
 use crate::engine::blueprint::{Blueprint, FeedForward, NormPlaces};
 use crate::engine::weights::{Checkpoint, LoadStop};
 use crate::engine::{Compute, EngineError, ForwardTimes, Logits, Row};
-use crate::kernels::{CpuContext, Inputs, InstructionSet, N_LANES, ThreadPool, exp, soft_cap};
+use crate::kernels::{CpuContext, Inputs, InstructionSet, N_LANES, ThreadPool, soft_cap};
 
 /// Up to this many tokens, a fork copies the tail, unless it is the start of the text. A run takes
 /// memory, and attention takes time, for whole blocks of this many positions.
@@ -68,6 +70,7 @@ struct Buffers {
     layer_inputs: Vec<f32>,
     /// A sublayer's output before it is added to the residual stream.
     found: Vec<f32>,
+    streams: Streams,
     inputs: Inputs,
 }
 
@@ -116,7 +119,7 @@ impl CpuBackend {
 }
 
 impl Buffers {
-    const fn new(inputs: Inputs) -> Self {
+    fn new(inputs: Inputs) -> Self {
         Self {
             hidden: Vec::new(),
             normed: Vec::new(),
@@ -126,6 +129,7 @@ impl Buffers {
             activated: Vec::new(),
             layer_inputs: Vec::new(),
             found: Vec::new(),
+            streams: Streams::default(),
             inputs,
         }
     }
@@ -154,66 +158,9 @@ impl Model {
         if let Some(inputs) = &weights.layer_inputs {
             self.compute_layer_inputs(inputs, rows, buffers);
         }
-    }
-
-    /// Computes the per-layer embeddings of all layers from the embeddings of the tokens.
-    fn compute_layer_inputs(
-        &self,
-        weights: &LayerInputWeights<Slices>,
-        rows: &[Row],
-        buffers: &mut Buffers,
-    ) {
-        let Buffers {
-            hidden,
-            normed,
-            layer_inputs,
-            found,
-            inputs,
-            ..
-        } = buffers;
-        let threads = &self.context.threads;
-        layer_inputs.clear();
-        let tokens = rows.iter().map(|row| row.token.index());
-        weights.table.extend_with_rows(tokens, layer_inputs);
-        weights.projection.forward(threads, hidden, inputs, found);
-        let scale = (self.blueprint.hidden_size as f32).sqrt().recip();
-        for value in found.iter_mut() {
-            *value *= scale;
+        if let Some(alt_up) = &weights.alt_up {
+            self.divide(alt_up, buffers);
         }
-        let projected = self.normed(Some(&weights.norm), found, normed);
-        let table_scale = (weights.width as f32).sqrt();
-        for (value, projected) in layer_inputs.iter_mut().zip(projected) {
-            *value = (*value * table_scale + projected) * FRAC_1_SQRT_2;
-        }
-    }
-
-    /// Adds the per-layer embedding of a layer to the residual stream.
-    fn add_input(&self, weights: &InputWeights<Slices>, layer: usize, buffers: &mut Buffers) {
-        let Buffers {
-            hidden,
-            normed,
-            inner,
-            activated,
-            layer_inputs,
-            found,
-            inputs,
-            ..
-        } = buffers;
-        let threads = &self.context.threads;
-        weights.gate.forward(threads, hidden, inputs, inner);
-        let width = weights.gate.n_rows();
-        let n_all = width * self.blueprint.n_layers();
-        // The gates and the vectors side by side, as in a gated feed-forward network.
-        found.clear();
-        let gates = inner.chunks_exact(width);
-        for (gate, all) in gates.zip(layer_inputs.chunks_exact(n_all)) {
-            found.extend_from_slice(gate);
-            let own = all.get(layer * width..(layer + 1) * width);
-            found.extend_from_slice(own.unwrap_or_default());
-        }
-        self.activate(self.blueprint.feed_forward, 2 * width, found, activated);
-        weights.output.forward(threads, activated, inputs, found);
-        self.join(Some(&weights.norm), found, normed, hidden);
     }
 
     fn layer(
@@ -223,69 +170,55 @@ impl Model {
         buffers: &mut Buffers,
         times: &mut ForwardTimes,
     ) {
+        if let Some(laurel) = &layer.laurel {
+            self.compute_laurel(layer, laurel, buffers);
+        }
+        if !layer.mixers.is_empty() {
+            self.mix_tokens(layer, batch, buffers, times);
+        }
+        if layer.laurel.is_some() {
+            Self::join_laurel(buffers);
+        }
+        if let Some(dense) = &layer.dense {
+            self.feed_forward(layer, dense, buffers, times);
+        }
+    }
+
+    /// Adds the output of a layer's feed-forward network to the residual stream.
+    fn feed_forward(
+        &self,
+        layer: &Layer<Slices>,
+        dense: &DenseNetwork<Slices>,
+        buffers: &mut Buffers,
+        times: &mut ForwardTimes,
+    ) {
         let threads = &self.context.threads;
         let Buffers {
             hidden,
             normed,
-            qkv,
-            mixed,
             inner,
             activated,
             found,
             inputs,
             ..
         } = buffers;
-        let values = self.normed(layer.mixer_norms.before.as_ref(), hidden, normed);
-        let (mut clock, spent) = (Instant::now(), &mut times.product_secs);
-        layer.mixer_in.forward(threads, values, inputs, qkv);
-        lap(&mut clock, spent);
-        self.mix(&layer.mixer, qkv, batch, mixed);
-        lap(&mut clock, &mut times.attention_secs);
-        layer.mixer_out.forward(threads, mixed, inputs, found);
-        lap(&mut clock, &mut times.product_secs);
-        self.join(layer.mixer_norms.after.as_ref(), found, normed, hidden);
         let values = match self.blueprint.norm_places {
             // The mixer's input is still there.
             NormPlaces::Parallel => normed.as_slice(),
             _ => self.normed(layer.ffn_norms.before.as_ref(), hidden, normed),
         };
-        clock = Instant::now();
-        layer.ffn_in.forward(threads, values, inputs, inner);
+        let mut clock = Instant::now();
+        dense.input.forward(threads, values, inputs, inner);
         lap(&mut clock, &mut times.product_secs);
-        let n_inner = layer.ffn_in.n_rows();
-        self.activate(layer.feed_forward, n_inner, inner, activated);
+        let n_inner = dense.input.n_rows();
+        if let Some(cutoff) = layer.gate_cutoff {
+            cut_off(inner, n_inner, cutoff);
+        }
+        self.activate(dense.feed_forward, n_inner, inner, activated);
         clock = Instant::now();
-        layer.ffn_down.forward(threads, activated, inputs, found);
+        dense.down.forward(threads, activated, inputs, found);
         lap(&mut clock, &mut times.product_secs);
         self.join(layer.ffn_norms.after.as_ref(), found, normed, hidden);
-    }
-
-    /// Passes information between tokens, from what the mixer's projection has computed.
-    fn mix(
-        &self,
-        mixer: &Mixer<Vec<f32>>,
-        input: &mut Vec<f32>,
-        batch: &mut Batch<'_>,
-        mixed: &mut Vec<f32>,
-    ) {
-        match mixer {
-            Mixer::Attention(layer) => {
-                mixed.clear();
-                mixed.resize(batch.places.len() * layer.shape.q_width(), 0.0);
-                let gates = take_gates(layer, input);
-                self.attention.forward(layer, input, batch, mixed);
-                for (output, gate) in mixed.iter_mut().zip(&gates) {
-                    *output /= 1.0 + exp(-gate);
-                }
-            }
-            Mixer::Recurrent(layer) => {
-                let workers = Workers {
-                    arch: self.context.instructions.arch(),
-                    threads: Some(&self.context.threads),
-                };
-                *mixed = layer.forward(input, batch.places, batch.caches, workers);
-            }
-        }
     }
 
     /// Returns the rows after the norm, or unchanged if there is none.
@@ -447,9 +380,14 @@ impl Backend for CpuBackend {
             caches,
         };
         for (index, layer) in model.weights.layers.iter().take(n_layers).enumerate() {
+            if let Some(alt_up) = &layer.alt_up {
+                model.predict(alt_up, buffers);
+            }
             model.layer(layer, &mut batch, buffers, times);
-            if let Some(input) = &layer.input {
-                model.add_input(input, index, buffers);
+            match (&layer.alt_up, &layer.input) {
+                (Some(alt_up), input) => model.correct(alt_up, input.as_ref(), index, buffers),
+                (None, Some(input)) => model.add_input(input, index, buffers),
+                (None, None) => {}
             }
             if let Some(scale) = layer.scale {
                 for value in &mut buffers.hidden {
@@ -458,6 +396,9 @@ impl Backend for CpuBackend {
             }
         }
         let mut clock = Instant::now();
+        if let Some(alt_up) = &model.weights.alt_up {
+            model.merge(alt_up, rows, buffers);
+        }
         let logits = model.head(rows, buffers);
         lap(&mut clock, &mut times.head_secs);
         times.total_secs += started_at.elapsed().as_secs_f64();

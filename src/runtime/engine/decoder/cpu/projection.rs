@@ -3,7 +3,7 @@
 use candle_core::quantized::GgmlDType;
 
 use super::Slices;
-use super::rows::add_to_rows;
+use super::rows::{add_to_rows, multiply_rows};
 use crate::engine::EngineError;
 use crate::engine::weights::StoredTensor;
 use crate::kernels::{Format, InputKinds, Inputs, Matrix, ThreadPool, multiply};
@@ -13,6 +13,8 @@ use crate::kernels::{Format, InputKinds, Inputs, Matrix, ThreadPool, multiply};
 pub(super) struct Projection {
     parts: Vec<Matrix>,
     bias: Option<Vec<f32>>,
+    /// Multiplies each output, after the bias was added.
+    factors: Option<Vec<f32>>,
     n_rows: usize,
     width: usize,
     kinds: InputKinds,
@@ -43,6 +45,7 @@ impl Projection {
     fn new(parts: Vec<Matrix>, bias: Option<Vec<f32>>) -> Self {
         Self {
             bias,
+            factors: None,
             n_rows: parts.iter().map(Matrix::n_rows).sum(),
             width: parts.first().map_or(0, Matrix::width),
             kinds: InputKinds::of(parts.iter().map(Matrix::format)),
@@ -71,6 +74,9 @@ impl Projection {
         multiply(threads, &parts, inputs, outputs);
         if let Some(bias) = &self.bias {
             add_to_rows(bias, outputs);
+        }
+        if let Some(factors) = &self.factors {
+            multiply_rows(factors, outputs);
         }
     }
 
@@ -120,6 +126,13 @@ impl crate::engine::decoder::backend::Form for Slices {
     ) -> Result<Projection, EngineError> {
         let packed = parts.iter().map(|part| pack(part, self.widens));
         Ok(Projection::new(packed.collect::<Result<_, _>>()?, bias))
+    }
+
+    fn scaled(&self, matrix: Projection, factors: Vec<f32>) -> Result<Projection, EngineError> {
+        Ok(Projection {
+            factors: Some(factors),
+            ..matrix
+        })
     }
 
     fn vector(&self, values: Vec<f32>) -> Result<Vec<f32>, EngineError> {

@@ -36,6 +36,15 @@ pub(super) fn add_to_rows(vector: &[f32], rows: &mut [f32]) {
     }
 }
 
+/// Multiplies each row by a vector, element by element.
+pub(super) fn multiply_rows(vector: &[f32], rows: &mut [f32]) {
+    for row in rows.chunks_exact_mut(vector.len().max(1)) {
+        for (value, factor) in row.iter_mut().zip(vector) {
+            *value *= factor;
+        }
+    }
+}
+
 /// Applies a norm to one row.
 pub(super) struct NormRow<'a> {
     pub norm: &'a NormWeights<Vec<f32>>,
