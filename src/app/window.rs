@@ -25,7 +25,9 @@ use crate::state::{
 };
 use crate::ui::WindowUi;
 use crate::ui::documents::{Look, picture_drawing};
-use crate::worker::{DownloadEvent, Downloads, HubConfig, ModelSource, Worker, models_folder};
+use crate::worker::{
+    DownloadEvent, Downloads, HubConfig, ModelSource, Worker, hub_config, models_folder,
+};
 
 /// The name of the folder that holds the settings.
 const APP_NAME: &str = "quartet";
@@ -307,7 +309,7 @@ impl App {
     fn downloads(&mut self, ctx: &egui::Context) -> &mut Downloads {
         let config = HubConfig {
             cache_folder: self.state.folders.chosen.models.clone(),
-            ..HubConfig::default()
+            ..hub_config()
         };
         self.downloads
             .get_or_insert_with(|| Downloads::start(config, wake(ctx)))

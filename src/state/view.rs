@@ -334,6 +334,8 @@ pub struct CompareChoices {
     pub dim_shared: bool,
     /// Whether it scrolls all texts to the same token.
     pub scroll_together: bool,
+    /// Whether the measures of a text count its thought.
+    pub counts_thinking: bool,
 }
 
 /// The view choices, which persist across restarts.

@@ -10,7 +10,7 @@ use super::text_measures::measures_tooltip;
 use crate::analysis::contradictions::Contradiction;
 use crate::analysis::grammar::GrammarTotals;
 use crate::analysis::watermark::Verdict;
-use crate::analysis::{Metrics, TextScore, have_different_tokenizers};
+use crate::analysis::{Metrics, TextScore, Thought, have_different_tokenizers};
 use crate::decoding::GrammarRule;
 use crate::design::fonts::Face;
 use crate::design::icons::Icon;
@@ -155,7 +155,15 @@ fn counts(ui: &Ui, breakpoint: Breakpoint, generation: &Generation, state: &AppS
         return scored_counts(ui, generation, have_different_tokenizers(shown));
     }
     let metrics = Metrics::of(generation);
-    let tokens = counted(metrics.n_generated, "token");
+    let thought = of_steps(ui.ctx(), "thought", generation, Thought::of);
+    let tokens = match *thought {
+        Some(thought) if thought.is_closed => {
+            let n_thought = thought.n_tokens();
+            let answer = counted(metrics.n_generated.saturating_sub(n_thought), "token");
+            format!("{answer} after {}", grouped(n_thought as f64))
+        }
+        _ => counted(metrics.n_generated, "token"),
+    };
     let totals = of_steps(ui.ctx(), "grammar totals", generation, GrammarTotals::of);
     if let Some(totals) = &*totals {
         return format!("{tokens} · {} changed", grouped(totals.n_changed as f64));

@@ -4,10 +4,12 @@
 //! `make_fixtures.py`, `make_families.py` and `make_hybrids.py` generated the fixtures.
 
 mod beams;
+mod before_download;
 mod borrowed;
 mod borrowed_faults;
 mod comparing;
 mod drafts;
+mod early_layers;
 mod families;
 mod faults;
 mod fixture;

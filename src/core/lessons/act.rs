@@ -83,8 +83,9 @@ impl Act {
             let (pane, settings) = rest
                 .split_once(':')
                 .ok_or("write the settings after a colon, as in \"pane B: temp 0.5\"")?;
-            let settings = settings.parse::<PaneSettings>();
-            let settings = settings.map_err(|error| error.to_string())?;
+            let settings = settings
+                .parse::<PaneSettings>()
+                .map_err(|error| error.to_string())?;
             return Ok(Self::Settings(place(pane.trim())?, Box::new(settings)));
         }
         let parts: Vec<&str> = words.split_whitespace().collect();

@@ -175,8 +175,11 @@ impl Reader<'_> {
         }
         let setup = self.setup(&file.setup)?;
         let setup_numbers = setup_numbers(&file.setup);
-        let steps = file.steps.get_ref().iter();
-        let steps = steps.map(|step| self.step(step, &setup, &setup_numbers));
+        let steps = file
+            .steps
+            .get_ref()
+            .iter()
+            .map(|step| self.step(step, &setup, &setup_numbers));
         Ok(Lesson {
             id,
             title: self.words(&file.title)?,

@@ -71,8 +71,9 @@ mod tests {
     #[test]
     fn no_file_is_forgotten() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../assets/lessons");
-        let names = std::fs::read_dir(folder).unwrap();
-        let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let names = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap());
         let n_lessons = names.filter(|name| is_lesson_name(name.as_ref())).count();
         assert_eq!(n_lessons, FILES.len());
     }

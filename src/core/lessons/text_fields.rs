@@ -153,8 +153,11 @@ pub(super) const TEXT_FIELDS: &[TextField] = &[
         "least_kept",
         "the fewest candidates that a token had",
         |text| {
-            let kept = text.steps.iter().map(|step| step.trace.n_known_kept());
-            let kept = kept.collect::<Option<Vec<u32>>>()?;
+            let kept = text
+                .steps
+                .iter()
+                .map(|step| step.trace.n_known_kept())
+                .collect::<Option<Vec<u32>>>()?;
             Some(Value::count(kept.into_iter().min()? as usize))
         },
     ),
@@ -162,14 +165,20 @@ pub(super) const TEXT_FIELDS: &[TextField] = &[
         "most_kept",
         "the most candidates that a token had",
         |text| {
-            let kept = text.steps.iter().map(|step| step.trace.n_known_kept());
-            let kept = kept.collect::<Option<Vec<u32>>>()?;
+            let kept = text
+                .steps
+                .iter()
+                .map(|step| step.trace.n_known_kept())
+                .collect::<Option<Vec<u32>>>()?;
             Some(Value::count(kept.into_iter().max()? as usize))
         },
     ),
     field("worst_rank", "the highest rank of a token", |text| {
-        let ranks = text.steps.iter().map(|step| step.trace.known_rank());
-        let ranks = ranks.collect::<Option<Vec<u32>>>()?;
+        let ranks = text
+            .steps
+            .iter()
+            .map(|step| step.trace.known_rank())
+            .collect::<Option<Vec<u32>>>()?;
         Some(Value::count(ranks.into_iter().max()? as usize))
     }),
     field(

@@ -73,6 +73,17 @@ pub enum EngineError {
     #[error("the model has {n_layers} layers, so drafts must use fewer")]
     TooManyLayers { n_layers: usize },
 
+    /// The logits of early layers were requested of a model that only returns the last ones.
+    #[error("this model can’t show its early layers; choose other guidance")]
+    NoEarlyExits,
+
+    /// The logits of an early layer were requested that the model lacks, or that is its last.
+    #[error(
+        "the model has {n_layers} layers, so the early ones are 0 to {}; layer {layer} is not one of them",
+        n_layers.saturating_sub(1)
+    )]
+    NoSuchLayer { layer: usize, n_layers: usize },
+
     /// A sequence would outgrow the context.
     #[error("the context of {n_max} tokens is full")]
     ContextFull { n_max: usize },
@@ -136,10 +147,12 @@ pub enum EngineError {
     },
 
     /// A folder lacks one of the files that a model needs.
-    #[error("there is no {what} in this folder\n{path}")]
+    #[error("there is no {what} in this {place}\n{path}")]
     FileMissing {
         /// The file's usual name.
         what: &'static str,
+        /// "folder" or "repository".
+        place: &'static str,
         /// The path of the folder.
         path: String,
     },
@@ -154,9 +167,11 @@ pub enum EngineError {
     },
 
     /// One file of a split model is missing.
-    #[error("there is no {name} in this folder, but other parts of the model are here\n{path}")]
+    #[error("there is no {name} in this {place}, but other parts of the model are here\n{path}")]
     PartMissing {
         name: String,
+        /// "folder" or "repository".
+        place: &'static str,
         /// The path of the folder.
         path: String,
     },

@@ -16,6 +16,7 @@ mod decoder;
 mod device;
 mod draft_model;
 mod draft_writer;
+mod early_layers;
 mod embedded;
 mod error;
 mod estimate;
@@ -27,6 +28,7 @@ mod guide;
 mod guided_writer;
 mod job;
 mod loaded_model;
+mod model_folder;
 mod open;
 mod other_rows;
 mod prefill;
@@ -51,7 +53,7 @@ mod tokenizer_config;
 mod weights;
 mod writer;
 
-pub use causal_lm::{CausalLm, ForwardTimes, Logits, Row, SequenceId};
+pub use causal_lm::{CausalLm, EarlyExit, ForwardTimes, Logits, Row, SequenceId};
 pub use chat_template::{
     ChatError, ChatTemplate, Message, RENDER_ARGUMENT, Role, answer_render_request,
     render_templates_with,
@@ -65,7 +67,10 @@ pub use estimate::{free_memory, memory_with_cache};
 pub use gguf_tokenizer::open_gguf_tokenizer;
 pub use job::{AnyPlan, Job, JobContext, JobData, JobPlan, JobPriority, JobReport, JobUpdate};
 pub use loaded_model::{LoadProgress, LoadedModel};
-pub use open::{TokenizerOutline, inspect, inspect_with_tokenizer, open_path, open_tokenizer};
+pub use open::{
+    TokenizerOutline, check_remote, folder_openness, gguf_openness, inspect,
+    inspect_with_tokenizer, open_path, open_tokenizer,
+};
 pub use prefill::PREFILL_CHUNK;
 pub use prefix_cache::DEFAULT_PREFIX_CACHE_BYTES;
 pub use progress::{Progress, Recorder};

@@ -66,14 +66,7 @@ fn lacking(info: &ServerInfo, config: &GenerationConfig) -> Vec<String> {
         };
         lost.extend(is_lost(&without).then(|| rule.to_string()));
     }
-    let is_plain = |selector| {
-        matches!(
-            selector,
-            // Gumbel-max draws with the same probabilities.
-            Selector::Greedy | Selector::Multinomial | Selector::GumbelMax
-        )
-    };
-    if !is_plain(chain.selector) {
+    if !chain.selector.is_plain() {
         let without = ChainConfig {
             selector: Selector::Multinomial,
             ..chain.clone()

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::generation::Openness;
 use crate::state::{AppState, Effect, ModelsCommand, Notice, capitalize};
 use crate::worker::{
     CachedModel, DownloadEvent, DownloadProgress, DownloadRequest, DownloadTarget, PartialDownload,
@@ -249,6 +250,7 @@ impl AppState {
             } => {
                 self.fail_download(&wanted, &reason, n_bytes_kept);
             }
+            DownloadEvent::Refused { wanted, reason } => self.refuse_download(&wanted, &reason),
             DownloadEvent::Panicked { message } => self.on_downloads_lost(&message),
         }
         Vec::new()
@@ -277,6 +279,30 @@ impl AppState {
             let show = crate::state::Command::Models(ModelsCommand::ShowDialog);
             let title = format!("{} was not downloaded", wanted.repository);
             self.notify(Notice::error(title, reason).with_action("Show models", show));
+        }
+    }
+
+    /// Marks the model as one that does not open. Says so in a notice if its row is not visible.
+    fn refuse_download(&mut self, wanted: &DownloadTarget, reason: &str) {
+        let is_visible = self.models.dialog_open && self.shows_file(wanted);
+        self.hub
+            .downloads
+            .retain(|download| download.wanted != *wanted);
+        if let Some((name, Listing::Found(found))) = &mut self.hub.expanded
+            && *name == wanted.repository
+        {
+            let reason = reason.lines().next().unwrap_or_default().to_owned();
+            let file = wanted.file.as_deref();
+            for model in &mut found.models {
+                if file.is_none_or(|file| file == model.name()) {
+                    let reason = reason.clone();
+                    model.openness = Openness::NotYet { reason };
+                }
+            }
+        }
+        if !is_visible {
+            let title = format!("{} was not downloaded", wanted.repository);
+            self.notify(Notice::error(title, capitalize(reason)));
         }
     }
 

@@ -1,11 +1,11 @@
 //! The rows of the Hub's models: their text and the actions they offer.
 
 use super::hub::{DownloadStage, Listing, Search};
-use crate::generation::{ByteSize, MemoryNeed};
-use crate::state::{AppState, Command, HubCommand, ModelsCommand};
+use crate::generation::{ByteSize, MemoryNeed, Openness};
+use crate::state::{AppState, Command, HubCommand, ModelsCommand, capitalize};
 use crate::worker::{
-    DownloadPhase, DownloadProgress, DownloadTarget, ModelFiles, RECOMMENDED, RecommendedModel,
-    Repository,
+    DownloadPhase, DownloadProgress, DownloadTarget, ModelFiles, ModelFormat, RECOMMENDED,
+    RecommendedModel, Repository,
 };
 
 /// A row in the list: a repository, or a model on the Hub.
@@ -16,8 +16,10 @@ pub struct HubRow {
     pub n_params: Option<u64>,
     /// The downloads of the last month, if known.
     pub n_downloads: Option<u64>,
-    /// Everything else known about it: license, quantization, size.
+    /// Everything else known about it: license, quantization, size, or why it does not open.
     pub facts: String,
+    /// Whether it opens, for a search result.
+    pub openness: Option<Openness>,
     /// Whether this is a file of the repository above it.
     pub indented: bool,
     pub status: HubRowStatus,
@@ -59,6 +61,11 @@ pub enum HubRowStatus {
     },
     /// The model is on this computer.
     Downloaded { open: Command },
+    /// It does not open.
+    NotYet {
+        /// Shows a repository that has the same model as GGUF, if one was found.
+        show_gguf: Option<Command>,
+    },
 }
 
 impl AppState {
@@ -76,6 +83,7 @@ impl AppState {
                 n_params: Some(u64::from(model.n_weights_millions) * 1_000_000),
                 n_downloads: None,
                 facts: [model.quantization, &memory, model.license, model.why].join(" · "),
+                openness: None,
                 indented: false,
                 status: self.hub_status(&wanted, size),
             }
@@ -137,12 +145,17 @@ impl AppState {
             (wanted.repository == repository) && wanted.file.as_deref() == Some(file)
         };
         let mut recommended = RECOMMENDED.iter();
-        recommended.any(|model| is_wanted(model.repository, model.file))
-            || matches!(
-                &self.hub.expanded,
-                Some((repository, Listing::Found(found)))
-                    if found.models.iter().any(|model| is_wanted(repository, model.name()))
-            )
+        recommended.any(|model| is_wanted(model.repository, model.file)) || self.shows_file(wanted)
+    }
+
+    /// Returns whether the download is a file of the expanded repository.
+    pub(in crate::state) fn shows_file(&self, wanted: &DownloadTarget) -> bool {
+        let Some((repository, Listing::Found(found))) = &self.hub.expanded else {
+            return false;
+        };
+        let mut models = found.models.iter();
+        wanted.repository == *repository
+            && models.any(|model| wanted.file.as_deref() == Some(model.name()))
     }
 
     /// Returns the rows of the search results, with the files of the expanded repository.
@@ -175,10 +188,9 @@ impl AppState {
             }
             (_, Some(Listing::Pending)) => ("Listing files".to_owned(), false),
             (Search::Pending(query), _) => (format!("Searching for ‘{query}’"), false),
-            (Search::Found(found), _) if found.is_empty() => (
-                "No models that Quartet can open were found".to_owned(),
-                false,
-            ),
+            (Search::Found(found), _) if found.is_empty() => {
+                ("Nothing on the Hub has this name".to_owned(), false)
+            }
             (Search::Idle, None) => {
                 let words =
                     "Type a name above and press Enter. Quartet stays offline until you do.";
@@ -195,17 +207,49 @@ impl AppState {
             Some((_, Listing::Found(repository))) => Some(repository),
             _ => known,
         };
+        let openness = listed.map(|listed| &listed.openness);
+        if let (Some(listed), Some(Openness::NotYet { reason })) = (listed, openness) {
+            return HubRow {
+                name: name.to_owned(),
+                n_params: None,
+                n_downloads: None,
+                facts: capitalize(reason),
+                openness: openness.cloned(),
+                indented: false,
+                status: HubRowStatus::NotYet {
+                    show_gguf: self.same_as_gguf(listed),
+                },
+            };
+        }
         HubRow {
             name: name.to_owned(),
-            n_params: None,
+            n_params: listed.and_then(|listed| listed.n_params),
             n_downloads: listed.map(|listed| listed.n_downloads),
             facts: listed.map_or_else(String::new, repository_facts),
+            openness: openness.cloned(),
             indented: false,
             status: HubRowStatus::Repository {
                 expanded: expanded.is_some(),
                 toggle: Command::Hub(HubCommand::ToggleFiles(name.to_owned())),
             },
         }
+    }
+
+    /// Returns the command that shows a search result with GGUF files of the same model.
+    fn same_as_gguf(&self, repository: &Repository) -> Option<Command> {
+        let Search::Found(found) = &self.hub.search else {
+            return None;
+        };
+        let bases = &repository.base_models;
+        let other = found.iter().find(|other| {
+            let mut models = other.models.iter();
+            other.name != repository.name
+                && !other.openness.is_refused()
+                && models.any(|model| model.format == ModelFormat::Gguf)
+                && other.base_models.iter().any(|base| bases.contains(base))
+        })?;
+        let show = HubCommand::ToggleFiles(other.name.clone());
+        Some(Command::Hub(show))
     }
 
     fn file_rows(&self, repository: &str) -> Vec<HubRow> {
@@ -224,14 +268,23 @@ impl AppState {
             let size = size.unwrap_or_default();
             let facts = [model.quantization.as_deref().unwrap_or_default(), &size];
             let facts: Vec<&str> = facts.into_iter().filter(|fact| !fact.is_empty()).collect();
-            HubRow {
+            let mut row = HubRow {
                 name: file_words(model),
                 n_params: None,
                 n_downloads: None,
                 facts: facts.join(" · "),
+                openness: None,
                 indented: true,
                 status: self.hub_status(&wanted, size.clone()),
+            };
+            if let (HubRowStatus::Available { .. }, Openness::NotYet { reason }) =
+                (&row.status, &model.openness)
+            {
+                row.facts = capitalize(reason);
+                row.openness = Some(model.openness.clone());
+                row.status = HubRowStatus::NotYet { show_gguf: None };
             }
+            row
         });
         rows.collect()
     }
@@ -303,6 +356,7 @@ fn unfinished_row(wanted: &DownloadTarget, status: HubRowStatus) -> HubRow {
         n_params: None,
         n_downloads: None,
         facts: wanted.file.clone().unwrap_or_else(from_earlier),
+        openness: None,
         indented: false,
         status,
     }

@@ -192,6 +192,12 @@ impl Pane {
         self.measures.metrics()
     }
 
+    /// Returns the metrics of the pane's text like [`Self::text_metrics`], with or without its thought.
+    pub fn measures(&self, counts_thinking: bool) -> Option<&TextMetrics> {
+        let answer = self.measures.answer().filter(|_| !counts_thinking);
+        answer.or(self.text_metrics())
+    }
+
     /// Returns the result of the search for a watermark in the pane's text, as of the last
     /// [`AppState::review`](crate::state::AppState::review); `None` if the window does not show it.
     pub const fn watermark(&self) -> Option<&WatermarkScan> {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::ready;
-use crate::generation::ByteSize;
+use crate::generation::{ByteSize, Openness};
 use crate::state::models::hub::DownloadStage;
 use crate::state::{
     AppState, Command, Effect, HubCommand, HubRow, HubRowStatus, ModelsCommand, ModelsTab,
@@ -29,6 +29,7 @@ fn file(quantization: &str, n_bytes: Option<u64>) -> ModelFiles {
         quantization: Some(quantization.to_owned()),
         n_bytes,
         paths: vec![format!("tiny-{quantization}.gguf")],
+        openness: Openness::Unknown,
     }
 }
 
@@ -40,6 +41,9 @@ fn repository(n_bytes: Option<u64>) -> Repository {
         license: Some("mit".to_owned()),
         is_gated: false,
         changed_at: None,
+        n_params: None,
+        base_models: vec!["fox/base".to_owned()],
+        openness: Openness::Unknown,
         models: vec![file("Q4_K_M", n_bytes), file("Q8_0", n_bytes)],
     }
 }
@@ -406,4 +410,83 @@ fn a_download_keeps_a_row_when_its_repository_is_collapsed() {
     };
     event(&mut state, done);
     assert_eq!(state.kept_rows(), []);
+}
+
+/// A repository that does not open, with this many models.
+fn refused(name: &str, models: Vec<ModelFiles>) -> Repository {
+    Repository {
+        name: name.to_owned(),
+        models,
+        openness: Openness::NotYet {
+            reason: "MLX weights of 4 bits".to_owned(),
+        },
+        ..repository(None)
+    }
+}
+
+#[test]
+fn a_result_that_does_not_open_says_why_and_shows_the_same_model_as_gguf() {
+    let mut state = ready();
+    state.hub.query = "tiny".to_owned();
+    hub(&mut state, HubCommand::Search);
+    let mut other = refused("fox/other", Vec::new());
+    other.base_models.clear();
+    let found = DownloadEvent::Found {
+        query: "tiny".to_owned(),
+        repositories: Ok(vec![
+            repository(None),
+            refused("fox/tiny-4bit", Vec::new()),
+            other,
+        ]),
+    };
+    event(&mut state, found);
+    let rows = state.found_rows();
+    assert_eq!(rows[0].openness, Some(Openness::Unknown));
+    assert_eq!(rows[1].facts, "MLX weights of 4 bits");
+    let show = Command::Hub(HubCommand::ToggleFiles(NAME.to_owned()));
+    let show_gguf = Some(show.clone());
+    assert_eq!(rows[1].status, HubRowStatus::NotYet { show_gguf });
+    assert_eq!(rows[2].status, HubRowStatus::NotYet { show_gguf: None });
+    let files = DownloadRequest::Files {
+        repository: NAME.to_owned(),
+    };
+    assert_eq!(state.apply(show), [Effect::Hub(files)]);
+}
+
+#[test]
+fn a_refused_download_marks_its_file_or_is_a_notice() {
+    let refused = DownloadEvent::Refused {
+        wanted: wanted(),
+        reason: "this model has AWQ weights\nfox/tiny/config.json".to_owned(),
+    };
+    let mut state = expanded();
+    state.apply(Command::Models(ModelsCommand::ShowDialog));
+    hub(&mut state, HubCommand::Download(wanted()));
+    event(&mut state, refused.clone());
+    assert_eq!(row(&state).status, HubRowStatus::NotYet { show_gguf: None });
+    assert_eq!(row(&state).facts, "This model has AWQ weights");
+    assert!(state.notices.is_empty(), "the reason is shown once");
+
+    let mut state = expanded();
+    event(&mut state, refused);
+    assert!(
+        state.notices[0]
+            .body
+            .starts_with("This model has AWQ weights")
+    );
+}
+
+#[test]
+fn a_repository_without_a_model_that_was_opened_by_its_url_says_why() {
+    let mut state = ready();
+    state.hub.query = format!("https://huggingface.co/{NAME}");
+    hub(&mut state, HubCommand::Search);
+    let listed = DownloadEvent::FilesListed {
+        repository: NAME.to_owned(),
+        found: Ok(refused(NAME, Vec::new())),
+    };
+    event(&mut state, listed);
+    let rows = state.found_rows();
+    assert_eq!(rows.len(), 1);
+    assert_eq!(rows[0].status, HubRowStatus::NotYet { show_gguf: None });
 }

@@ -34,7 +34,7 @@ use crate::generation::{ChatSupport, FinishReason, Generation, Piece, PromptText
 pub(crate) use crate::worker::Request;
 pub(crate) use crate::worker::{
     CacheType, CpuThreads, DeviceChoice, Devices, DownloadEvent, Event, InputBits, JobUpdate,
-    OtherWay, PartialDownload, Precision,
+    ModelFiles, ModelFormat, OtherWay, PartialDownload, Precision, Repository,
 };
 use crate::worker::{GenerationId, JobData, ModelSource, Progress};
 

@@ -12,6 +12,7 @@ mod head;
 mod layer_keys;
 mod live;
 mod number_line;
+mod number_list;
 mod reorder;
 mod second_model;
 mod stage_details;

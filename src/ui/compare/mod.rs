@@ -38,6 +38,7 @@ pub(super) fn compare_ui(
     if let Some(verification) = state.runs.verification.as_ref().filter(|shown| shown.shown) {
         return then_and_now_ui(ui, inside, verification, state, commands);
     }
+    let counts_thinking = state.view.compare.counts_thinking;
     let mut prices = state.view.prices;
     let panes = &state.panes;
     let texts: Vec<(usize, &Generation)> = panes
@@ -79,7 +80,7 @@ pub(super) fn compare_ui(
     let mut area = child_ui(ui, measures, "measures");
     let metrics: Vec<(usize, &TextMetrics)> = texts
         .iter()
-        .filter_map(|(place, _)| Some((*place, panes.get(*place)?.text_metrics()?)))
+        .filter_map(|(place, _)| Some((*place, panes.get(*place)?.measures(counts_thinking)?)))
         .collect();
     let has_one_tokenizer = !have_different_tokenizers(texts.iter().map(|(_, text)| *text));
     measures_ui(&mut area, &metrics, has_one_tokenizer, &mut prices);

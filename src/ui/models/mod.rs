@@ -159,7 +159,14 @@ fn found_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         ui.add_space(10.0);
         ui.label(Face::Small.text(words).color(color));
     }
-    hub_rows_ui(ui, &state.found_rows(), commands);
+    let rows = state.found_rows();
+    hub_rows_ui(ui, &rows, commands);
+    if rows.iter().any(|row| row.openness.is_some()) {
+        ui.add_space(12.0);
+        let hint = "The marks come from the search itself and, once a result’s files are shown, from \
+                    its configuration. No model is downloaded unless you ask.";
+        ui.label(Face::Small.text(hint).color(theme.text_3));
+    }
 }
 
 fn computer_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {

@@ -58,8 +58,9 @@ impl FilterRule for MinK {
         let least = logits.filter(possible).fold(f32::INFINITY, f32::min);
         let best = candidates.best().logit;
         let range = f64::from(best) - f64::from(least) + LEAST_RANGE;
-        let n_least = (f64::from(self.tau) / range).floor();
-        let n_least = n_least.min(candidates.n_kept() as f64);
+        let n_least = (f64::from(self.tau) / range)
+            .floor()
+            .min(candidates.n_kept() as f64);
         #[expect(clippy::cast_sign_loss, reason = "a negative number is off")]
         let n_least = n_least as usize;
         let n_kept = rank_of_cliff(f64::from(least), candidates).max(n_least);

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Candidates, Draw, Selector, SelectorSpec, draw_without_coin};
+use super::rule::{Memory, SelectorRule, Toss};
+use super::{Candidates, Draw, Selector, SelectorSpec, Tosses, draw_without_coin};
+use crate::decoding::dialect::Dialect;
 use crate::decoding::setting::{Limits, ParamSpec, Scale, field};
 use crate::decoding::{Need, TokenId};
 
@@ -79,19 +81,15 @@ impl BeamSearch {
             },
         ],
         needs: &[Need::SeveralTexts],
+        tosses: Tosses::None,
+        reweighs: false,
+        engines: Some(&[Dialect::Transformers]),
         usual: Selector::BeamSearch(Self {
             width: 4,
             length_penalty: 1.0,
             early_stopping: 0,
         }),
     };
-
-    /// Takes the top token of a single row. All candidates stay, because a search compares them
-    /// with those of other rows.
-    pub(super) fn pick(candidates: &mut Candidates) -> Draw {
-        let best = candidates.best();
-        draw_without_coin(best, &candidates.softmax())
-    }
 
     /// The number of texts that go on after each pass.
     pub const fn n_beams(&self) -> usize {
@@ -160,6 +158,15 @@ impl BeamSearch {
         };
         let worst = ended.iter().copied().fold(f64::INFINITY, f64::min);
         self.score(best_running, n_likely) <= worst
+    }
+}
+
+impl SelectorRule for BeamSearch {
+    /// Takes the top token of a single row. All candidates stay, because a search compares them
+    /// with those of other rows.
+    fn pick(&self, _toss: Toss<'_>, _memory: &mut Memory, candidates: &mut Candidates) -> Draw {
+        let best = candidates.best();
+        draw_without_coin(best, &candidates.softmax())
     }
 }
 

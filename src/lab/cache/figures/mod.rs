@@ -141,8 +141,10 @@ impl CacheLab {
     /// neighboring tokens, because single passes are short and their times are noisy.
     pub fn on_points(&self) -> Vec<(f64, f64)> {
         let n_joined = self.facts.n_tokens.div_ceil(N_ON).max(1);
-        let whole = self.on.chunks(n_joined);
-        let whole = whole.filter(|points| points.len() == n_joined);
+        let whole = self
+            .on
+            .chunks(n_joined)
+            .filter(|points| points.len() == n_joined);
         let joined = whole.filter_map(|points| {
             let of = |value: fn(&OnPoint) -> f64| median(points.iter().map(value).collect());
             Some((of(|p| p.length as f64)?, of(|p| p.secs)? * 1e3))
@@ -210,8 +212,12 @@ impl CacheLab {
             return None;
         }
         let line = self.off_line()?;
-        let left = self.facts.off_lengths.iter().skip(self.off.len());
-        let left = left.map(|length| line.at(*length as f64).max(0.0) / 1e3);
+        let left = self
+            .facts
+            .off_lengths
+            .iter()
+            .skip(self.off.len())
+            .map(|length| line.at(*length as f64).max(0.0) / 1e3);
         Some(left.sum())
     }
 }

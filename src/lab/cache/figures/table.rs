@@ -31,8 +31,7 @@ impl CacheTable {
     pub fn sentence(&self, row: &[String]) -> String {
         let mut cells = self.head.iter().zip(row);
         let first = cells.next().map(|(name, cell)| format!("{name} {cell}"));
-        let rest = cells.map(|(name, cell)| format!("{name} {cell}"));
-        let rest: Vec<String> = rest.collect();
+        let rest: Vec<String> = cells.map(|(name, cell)| format!("{name} {cell}")).collect();
         format!("{}: {}", first.unwrap_or_default(), rest.join(", "))
     }
 }
@@ -102,8 +101,11 @@ impl CacheLab {
         let n_rows = 8;
         let step = self.on.len().div_ceil(n_rows).max(1);
         let last = self.on.len().saturating_sub(1);
-        let shown = self.on.iter().enumerate();
-        let shown = shown.filter(|(index, _)| index % step == 0 || *index == last);
+        let shown = self
+            .on
+            .iter()
+            .enumerate()
+            .filter(|(index, _)| index % step == 0 || *index == last);
         for (_, point) in shown {
             let bytes = |n: Option<u64>| n.map_or_else(|| "–".to_owned(), |n| grouped(n as f64));
             table.row([

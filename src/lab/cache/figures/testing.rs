@@ -40,13 +40,15 @@ pub fn samples() -> Vec<CacheSample> {
         secs: (0.3 + 0.001 * length as f64) / 1e3,
         n_bytes: Some(8192 * (length as u64).next_multiple_of(16)),
     });
-    let off = facts().off_lengths.into_iter();
-    let off = off.map(|length| CacheSample::Off {
-        length,
-        secs: 0.3 * length as f64 / 1e3,
-        largest_difference: 4e-6,
-        is_same_token: true,
-    });
+    let off = facts()
+        .off_lengths
+        .into_iter()
+        .map(|length| CacheSample::Off {
+            length,
+            secs: 0.3 * length as f64 / 1e3,
+            largest_difference: 4e-6,
+            is_same_token: true,
+        });
     let reads = [1, 10, 110].map(|length| CacheSample::Read {
         length,
         parallel_secs: 1e-4 * length as f64,

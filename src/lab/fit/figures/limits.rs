@@ -83,9 +83,9 @@ impl Fit {
         let rows = self.setup.rows.values();
         let has_limit = |row: &f64| !edges(&self.line(Some(*row))).is_empty();
         let limited: Vec<f64> = rows.iter().copied().filter(has_limit).collect();
-        let chosen = [self.setup.base_cell(), best];
-        let chosen = chosen.into_iter().flatten();
-        let mut chosen: Vec<f64> = chosen
+        let mut chosen: Vec<f64> = [self.setup.base_cell(), best]
+            .into_iter()
+            .flatten()
             .filter_map(|cell| rows.get(cell / n_columns).copied())
             .filter(|row| limited.contains(row))
             .chain(limited.first().copied())

@@ -90,12 +90,15 @@ impl Fit {
             points.into_iter().map(Target::Point).collect()
         };
         self.n_rounds += 1;
-        let chains = self.batch.iter().map(|target| match target {
-            Target::Base => self.setup.base.clone(),
-            Target::Cell(cell) => self.setup.chain_at(&self.setup.values_of(*cell)),
-            Target::Point(values) => self.setup.chain_at(values),
-        });
-        let chains: Vec<ChainConfig> = chains.collect();
+        let chains: Vec<ChainConfig> = self
+            .batch
+            .iter()
+            .map(|target| match target {
+                Target::Base => self.setup.base.clone(),
+                Target::Cell(cell) => self.setup.chain_at(&self.setup.values_of(*cell)),
+                Target::Point(values) => self.setup.chain_at(values),
+            })
+            .collect();
         (!chains.is_empty()).then_some(chains)
     }
 
@@ -157,12 +160,15 @@ impl Fit {
 
     /// Returns everything that is known: the cells, then the settings between them.
     pub fn known(&self) -> impl Iterator<Item = FitPoint> + '_ {
-        let cells = self.cells.iter().enumerate();
-        let cells = cells.filter_map(|(cell, likelihood)| {
-            let likelihood = (*likelihood)?;
-            let values = self.setup.values_of(cell);
-            Some(FitPoint { values, likelihood })
-        });
+        let cells = self
+            .cells
+            .iter()
+            .enumerate()
+            .filter_map(|(cell, likelihood)| {
+                let likelihood = (*likelihood)?;
+                let values = self.setup.values_of(cell);
+                Some(FitPoint { values, likelihood })
+            });
         cells.chain(self.points.iter().cloned())
     }
 

@@ -167,8 +167,9 @@ fn around_best(fit: &Fit, round: usize) -> Vec<Vec<f64>> {
         let most = values.fold(f64::NEG_INFINITY, f64::max);
         let n_spaces = axis.values().len().saturating_sub(1).max(1) as f64;
         let step = (most - least) / n_spaces / 2.5_f64.powi(power);
-        let near = (-2..=2).map(|n| (at + f64::from(n) * step).clamp(least, most));
-        let near = near.map(|value| rounded(axis.parameter, value));
+        let near = (-2..=2)
+            .map(|n| (at + f64::from(n) * step).clamp(least, most))
+            .map(|value| rounded(axis.parameter, value));
         near.collect()
     };
     let (rows, columns) = (offsets(0), offsets(1));

@@ -35,10 +35,9 @@ impl Fit {
         let sentences = axes.iter().zip(&intervals).map(|(axis, interval)| {
             let name = axis.parameter.name();
             let values = interval_words(axis, interval);
-            let others = axes
+            let others: Vec<String> = axes
                 .iter()
-                .filter(|other| other.parameter != axis.parameter);
-            let others: Vec<String> = others
+                .filter(|other| other.parameter != axis.parameter)
                 .map(|other| in_sentence(&other.parameter.name()))
                 .collect();
             let it = self.it();
@@ -169,8 +168,11 @@ impl Fit {
 
     /// "Text 2 is read up to token 384, where the context ends: 20 tokens are left out."
     pub fn left_out_sentences(&self) -> Vec<String> {
-        let long = self.texts.iter().enumerate();
-        let long = long.filter(|(_, text)| text.n_left_out > 0);
+        let long = self
+            .texts
+            .iter()
+            .enumerate()
+            .filter(|(_, text)| text.n_left_out > 0);
         let sentences = long.map(|(index, text)| {
             let name = if self.texts.len() > 1 {
                 format!("Text {}", index + 1)
@@ -211,12 +213,17 @@ impl Fit {
 
     /// Describes a point and its likelihood, for screen readers and next to the cursor.
     pub fn point_sentence(&self, point: &FitPoint, vocabulary: &Vocabulary) -> String {
-        let values = self.setup.axes().into_iter().zip(&point.values);
-        let values = values.map(|(axis, value)| {
-            let name = axis.parameter.name();
-            format!("{name} {}", label(*value))
-        });
-        let values = values.collect::<Vec<_>>().join(", ");
+        let values = self
+            .setup
+            .axes()
+            .into_iter()
+            .zip(&point.values)
+            .map(|(axis, value)| {
+                let name = axis.parameter.name();
+                format!("{name} {}", label(*value))
+            })
+            .collect::<Vec<_>>()
+            .join(", ");
         let words = self.likelihood_words(point.likelihood, vocabulary);
         format!("{values}: {words}")
     }

@@ -34,8 +34,9 @@ impl ComparedModels {
         let differs = |get: fn(&ModelInfo) -> &str| get(a) != get(b);
         let details: [fn(&ModelInfo) -> &str; 2] = [|m| &m.quantization, |m| &m.device];
         let name = |model: &ModelInfo, letter: &str| {
-            let parts = details.iter().filter(|get| differs(**get));
-            let parts: Vec<&str> = parts
+            let parts: Vec<&str> = details
+                .iter()
+                .filter(|get| differs(**get))
                 .map(|get| get(model))
                 .filter(|part| !part.is_empty())
                 .collect();

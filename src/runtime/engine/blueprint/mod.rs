@@ -121,6 +121,23 @@ impl Blueprint {
         families::of_gguf(content, path)?.checked("The model's metadata", path)
     }
 
+    /// Returns whether a `config.json` with this `model_type` and this first class is of a family
+    /// that the decoder supports.
+    pub(super) fn knows_config(model_type: Option<&str>, class: Option<&str>) -> bool {
+        families::knows_config(model_type, class)
+    }
+
+    /// Returns whether a `config.json` with this `model_type` and this first class is of a model
+    /// that also reads images, of which the decoder runs the text part.
+    pub(super) fn is_text_part(model_type: Option<&str>, class: Option<&str>) -> bool {
+        families::is_wrapper(model_type, class)
+    }
+
+    /// Returns whether the decoder supports this `general.architecture` in GGUF metadata.
+    pub(super) fn knows_gguf(architecture: &str) -> bool {
+        families::knows_gguf(architecture)
+    }
+
     /// Returns the number of layers.
     pub(super) const fn n_layers(&self) -> usize {
         self.layers.len()

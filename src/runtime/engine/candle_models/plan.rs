@@ -140,6 +140,23 @@ impl Plan {
         }))
     }
 
+    /// Returns whether a `config.json` with this `model_type` and this first class is of a family
+    /// that candle-transformers runs.
+    pub(crate) fn knows_config(model_type: Option<&str>, class: Option<&str>) -> bool {
+        let named = model_type.is_some() || class.is_some();
+        named
+            && FAMILIES.iter().any(|family| {
+                model_type.is_none_or(|name| name == family.model_type)
+                    && class.is_none_or(|name| name == family.class)
+            })
+    }
+
+    /// Returns whether candle-transformers runs this `general.architecture` in GGUF metadata.
+    pub(crate) fn knows_gguf(architecture: &str) -> bool {
+        let mut families = FAMILIES.iter().filter_map(|family| family.gguf.as_ref());
+        families.any(|family| family.name == architecture)
+    }
+
     /// Returns the size of the vocabulary.
     pub(crate) fn n_vocab(&self, catalog: &Catalog) -> usize {
         match &self.source {

@@ -107,7 +107,7 @@ impl<'a> Checkpoint<'a> {
     }
 
     /// Returns whether two tensors, neither of them taken yet, have other shapes, types or values.
-    /// Reads both of them to the first difference.
+    /// Reads both of them to the first difference. If their values are not known, they may differ.
     pub(crate) fn differ(&self, one: &str, other: &str) -> Result<bool, EngineError> {
         let stored = |name: &str| {
             let entry = self.catalog.entries.get(name)?;
@@ -117,7 +117,8 @@ impl<'a> Checkpoint<'a> {
         else {
             return Ok(true);
         };
-        if entry.shape != other.shape || entry.stored_type != other.stored_type {
+        let differ = entry.shape != other.shape || entry.stored_type != other.stored_type;
+        if differ || source.is_start() {
             return Ok(true);
         }
         let mut done = 0;

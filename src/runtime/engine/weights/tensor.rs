@@ -10,6 +10,7 @@ use super::Source;
 use super::buffer_pool::{Buffer, BufferPool};
 use super::converted::ConvertedType;
 use super::factors::Factors;
+use super::file_start::N_MAX_VECTOR_VALUES;
 use super::finite::all_finite;
 use super::stored_type::StoredType;
 use super::tensor_entry::TensorEntry;
@@ -244,8 +245,15 @@ impl StoredTensor {
         )?)
     }
 
-    /// Returns the values as 32-bit floats, row by row.
+    /// Returns the values as 32-bit floats, row by row. If they are not known, each is 1.
     pub(crate) fn values(&self) -> Result<Vec<f32>, EngineError> {
+        if self.source.is_start() {
+            return if self.n_values() <= N_MAX_VECTOR_VALUES {
+                Ok(vec![1.0; self.n_values()])
+            } else {
+                Err(self.memory_short())
+            };
+        }
         let storage = QStorage::from_data(Cow::Borrowed(&self.bytes()?), &Device::Cpu, self.dtype)?;
         let values = QTensor::new(storage, self.n_values())?.dequantize(&Device::Cpu)?;
         Ok(values.to_vec1()?)

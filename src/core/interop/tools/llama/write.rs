@@ -149,8 +149,11 @@ fn order(plan: &Plan) -> Option<Value> {
     if order.is_sorted() && !adaptive {
         return None;
     }
-    let names = order.iter().filter_map(|index| samplers.get(*index));
-    let mut names: Vec<&str> = names.map(|(name, _)| *name).collect();
+    let mut names: Vec<&str> = order
+        .iter()
+        .filter_map(|index| samplers.get(*index))
+        .map(|(name, _)| *name)
+        .collect();
     if plan.selector == Selector::Greedy {
         names.push("temperature");
     }

@@ -175,6 +175,18 @@ fn python_calls_and_dicts_mean_the_same_as_in_transformers() {
             "negative_prompt_ids is not supported: its text is unknown; choose guidance and type the second prompt instead",
         ),
         (
+            "model.generate(**inputs, dola_layers=[2, 4, 6], custom_generate='transformers-community/dola', trust_remote_code=True)",
+            Tool::Transformers,
+            "top token · guided by difference",
+            "",
+        ),
+        (
+            "model.generate(**inputs, dola_layers='low', trust_remote_code=True)",
+            Tool::Transformers,
+            "top token",
+            "dola_layers low is not supported: its layers depend on the model; list their numbers instead",
+        ),
+        (
             "model.generate(**inputs, num_beams=2, guidance_scale=1.5)",
             Tool::Transformers,
             "2 beams",

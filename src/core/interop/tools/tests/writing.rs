@@ -132,6 +132,12 @@ fn transformers_settings_are_a_python_call() {
                  repetition_penalty=1.0,\n    max_new_tokens=200,\n)\n",
             ),
             (
+                "guide dola cutoff 0.1 against layers 2 4, greedy",
+                "model.generate(\n    **inputs,\n    do_sample=False,\n    \
+                 custom_generate=\"transformers-community/dola\",\n    trust_remote_code=True,\n    \
+                 dola_layers=[2, 4],\n    repetition_penalty=1.0,\n    max_new_tokens=200,\n)\n",
+            ),
+            (
                 "green-list 2 ratio 0.25 key 7 window 1, greedy",
                 "import transformers\n\nmodel.generate(\n    **inputs,\n    do_sample=False,\n    \
                  repetition_penalty=1.0,\n    \

@@ -56,7 +56,7 @@ struct Family {
     blueprint: fn(&Facts<'_>) -> Result<Blueprint, EngineError>,
 }
 
-const FAMILIES: [Family; 37] = [
+static FAMILIES: [Family; 37] = [
     llama::LLAMA,
     llama::MISTRAL,
     ministral3::MINISTRAL3,
@@ -117,11 +117,7 @@ pub(super) fn of_config(json: &[u8], path: &str) -> Result<Blueprint, EngineErro
     if let (None, None) = (model_type, class) {
         return Err(malformed("it does not specify an architecture".to_owned()));
     }
-    let family = FAMILIES.iter().find(|family| {
-        model_type.is_none_or(|model_type| model_type == family.model_type)
-            && class.is_none_or(|class| class == family.class)
-    });
-    match family {
+    match family_of_config(model_type, class) {
         Some(family) => {
             family.add_defaults(&mut values);
             let facts = Facts::from_config(&values, family.aliases, path);
@@ -144,13 +140,39 @@ pub(super) fn of_gguf(content: &Content, path: &str) -> Result<Blueprint, Engine
             path: path.to_owned(),
         });
     }
-    let family = FAMILIES.iter().find(|family| family.gguf == name);
-    match family {
-        Some(family) if !name.is_empty() => {
-            family.read(&Facts::from_gguf(content, name, path), name)
-        }
-        _ => Err(unknown(name)),
+    match family_of_gguf(name) {
+        Some(family) => family.read(&Facts::from_gguf(content, name, path), name),
+        None => Err(unknown(name)),
     }
+}
+
+/// Returns whether a `config.json` with this `model_type` and this first class is of one of the
+/// families, or wraps a model of one.
+pub(super) fn knows_config(model_type: Option<&str>, class: Option<&str>) -> bool {
+    (model_type.is_some() || class.is_some())
+        && (family_of_config(model_type, class).is_some() || wrapper::wraps(model_type, class))
+}
+
+/// Returns whether a `config.json` with this `model_type` is of a model around one of the families.
+pub(super) fn is_wrapper(model_type: Option<&str>, class: Option<&str>) -> bool {
+    wrapper::wraps(model_type, class)
+}
+
+/// Returns whether GGUF metadata with this `general.architecture` is of one of the families.
+pub(super) fn knows_gguf(architecture: &str) -> bool {
+    family_of_gguf(architecture).is_some()
+}
+
+fn family_of_config(model_type: Option<&str>, class: Option<&str>) -> Option<&'static Family> {
+    FAMILIES.iter().find(|family| {
+        model_type.is_none_or(|model_type| model_type == family.model_type)
+            && class.is_none_or(|class| class == family.class)
+    })
+}
+
+fn family_of_gguf(architecture: &str) -> Option<&'static Family> {
+    let mut families = FAMILIES.iter().filter(|family| !family.gguf.is_empty());
+    families.find(|family| family.gguf == architecture)
 }
 
 impl Family {
@@ -187,7 +209,7 @@ mod tests {
     #[test]
     fn the_message_lists_every_family() {
         let known = KNOWN.to_lowercase().replace(['\u{2011}', ' ', '-'], "");
-        for family in FAMILIES {
+        for family in &FAMILIES {
             let name = family.model_type.trim_end_matches("moehybrid");
             let mut parts = name.split(|c: char| c.is_ascii_digit() || c == '_');
             assert!(known.contains(parts.next().unwrap()), "{name}");

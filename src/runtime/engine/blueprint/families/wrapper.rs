@@ -16,7 +16,7 @@ struct Wrapper {
     tied_head: bool,
 }
 
-const WRAPPERS: [Wrapper; 6] = [
+static WRAPPERS: [Wrapper; 6] = [
     Wrapper {
         model_type: "gemma3",
         class: "Gemma3ForConditionalGeneration",
@@ -55,6 +55,18 @@ const WRAPPERS: [Wrapper; 6] = [
     },
 ];
 
+/// Returns whether a `config.json` with this `model_type` and this first class is of a model that
+/// also reads images, and whose text part Quartet may run.
+pub(super) fn wraps(model_type: Option<&str>, class: Option<&str>) -> bool {
+    find(model_type, class).is_some()
+}
+
+fn find(model_type: Option<&str>, class: Option<&str>) -> Option<&'static Wrapper> {
+    WRAPPERS.iter().find(|wrapper| {
+        model_type == Some(wrapper.model_type) && class.is_none_or(|class| class == wrapper.class)
+    })
+}
+
 /// Replaces the configuration of a model that also reads images by that of its text part. Returns
 /// the wrapping model's type, or `None` if the configuration is not one of those.
 pub(super) fn take_text_part(
@@ -63,11 +75,9 @@ pub(super) fn take_text_part(
 ) -> Result<Option<&'static str>, EngineError> {
     let classes = values.get("architectures").and_then(Value::as_array);
     let class = classes.and_then(|classes| classes.first());
-    let Some(wrapper) = WRAPPERS.iter().find(|wrapper| {
-        let named = values.get("model_type");
-        named.is_some_and(|name| name == wrapper.model_type)
-            && class.is_none_or(|class| class == wrapper.class)
-    }) else {
+    let class = class.map(|class| class.as_str().unwrap_or_default());
+    let model_type = values.get("model_type").and_then(Value::as_str);
+    let Some(wrapper) = find(model_type, class) else {
         return Ok(None);
     };
     let mut text = match values.remove("text_config") {

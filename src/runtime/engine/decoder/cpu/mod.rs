@@ -8,6 +8,7 @@ mod attention;
 mod head;
 mod layer_inputs;
 mod mixers;
+mod output;
 mod projection;
 mod rows;
 mod run;
@@ -18,7 +19,7 @@ use self::alt_up::{Streams, cut_off};
 use self::attention::CpuAttention;
 use self::rows::{ActivateRow, AddResidual, NormRow, each_row};
 use self::run::CpuRun;
-use super::backend::{Backend, Facts};
+use super::backend::{Backend, Depth, Facts};
 use super::batch::{Place, RotaryAngles};
 use super::cache::Cache;
 use super::norm::NormWeights;
@@ -26,7 +27,7 @@ use super::weights::{DenseNetwork, Layer, Weights};
 use crate::engine::blueprint::{Blueprint, FeedForward, NormPlaces};
 use crate::engine::weights::{Checkpoint, LoadStop};
 use crate::engine::{Compute, EngineError, ForwardTimes, Logits, Row};
-use crate::kernels::{CpuContext, Inputs, InstructionSet, N_LANES, ThreadPool, soft_cap};
+use crate::kernels::{CpuContext, Inputs, InstructionSet, N_LANES, ThreadPool};
 
 /// Up to this many tokens, a fork copies the tail, unless it is the start of the text. A run takes
 /// memory, and attention takes time, for whole blocks of this many positions.
@@ -70,6 +71,8 @@ struct Buffers {
     layer_inputs: Vec<f32>,
     /// A sublayer's output before it is added to the residual stream.
     found: Vec<f32>,
+    /// The residual stream at the early exits.
+    exits: Vec<f32>,
     streams: Streams,
     inputs: Inputs,
 }
@@ -129,6 +132,7 @@ impl Buffers {
             activated: Vec::new(),
             layer_inputs: Vec::new(),
             found: Vec::new(),
+            exits: Vec::new(),
             streams: Streams::default(),
             inputs,
         }
@@ -296,36 +300,6 @@ impl Model {
             });
         });
     }
-
-    /// Returns the logits of the rows that want them.
-    fn head(&self, rows: &[Row], buffers: &mut Buffers) -> Vec<f32> {
-        let width = self.blueprint.hidden_size;
-        let hidden = rows.iter().zip(buffers.hidden.chunks_exact(width));
-        let wanted = hidden.filter(|(row, _)| row.logits_wanted);
-        buffers.found.clear();
-        for (_, hidden) in wanted {
-            buffers.found.extend_from_slice(hidden);
-        }
-        let mut logits = Vec::new();
-        if buffers.found.is_empty() {
-            return logits;
-        }
-        let norm = Some(&self.weights.final_norm);
-        let normed = self.normed(norm, &buffers.found, &mut buffers.normed);
-        let (threads, inputs) = (&self.context.threads, &mut buffers.inputs);
-        self.weights
-            .head()
-            .forward(threads, normed, inputs, &mut logits);
-        if let Some(scale) = self.blueprint.scales.logit {
-            for logit in &mut logits {
-                *logit *= scale;
-            }
-        }
-        if let Some(cap) = self.blueprint.caps.logit {
-            soft_cap(cap, &mut logits);
-        }
-        logits
-    }
 }
 
 impl Backend for CpuBackend {
@@ -361,7 +335,7 @@ impl Backend for CpuBackend {
         rows: &[Row],
         places: &[Place],
         caches: &mut [Cache<CpuRun>],
-        n_layers: usize,
+        depth: Depth<'_>,
     ) -> Result<Logits, EngineError> {
         let Self {
             model,
@@ -379,7 +353,12 @@ impl Backend for CpuBackend {
                 .collect(),
             caches,
         };
-        for (index, layer) in model.weights.layers.iter().take(n_layers).enumerate() {
+        let n_exit_values = depth.exits.len() * model.blueprint.hidden_size;
+        buffers.exits.clear();
+        buffers.exits.resize(n_exit_values, 0.0);
+        let layers = model.weights.layers.iter().take(depth.n_layers);
+        for (index, layer) in layers.enumerate() {
+            model.exit(index, depth.exits, buffers);
             if let Some(alt_up) = &layer.alt_up {
                 model.predict(alt_up, buffers);
             }

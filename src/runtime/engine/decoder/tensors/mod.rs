@@ -25,7 +25,7 @@ use self::projection::{Policy, Projection};
 use self::run::TensorRun;
 use self::tail_pool::{Memory, TailPool};
 use super::attention::LayerKind;
-use super::backend::{Backend, Facts, Form};
+use super::backend::{Backend, Depth, Facts, Form};
 use super::batch::Place;
 use super::cache::Cache;
 use super::weights::{AltUpLayer, InputWeights, Layer, Mixer, Weights};
@@ -127,7 +127,7 @@ impl TensorBackend {
         rows: &[Row],
         places: &[Place],
         caches: &mut [Cache<TensorRun>],
-        n_layers: usize,
+        depth: Depth<'_>,
     ) -> candle_core::Result<Option<Tensor>> {
         let tokens: Vec<u32> = rows.iter().map(|row| row.token.0).collect();
         let wanted: Vec<u32> = (0..)
@@ -154,9 +154,9 @@ impl TensorBackend {
             hidden,
             layer_inputs,
         };
-        let hidden = self.layers(start, places, &mut memory, n_layers);
+        let passed = self.layers(start, places, &mut memory, depth);
         self.tails = pool;
-        let mut hidden = hidden?;
+        let (mut hidden, before_layers) = passed?;
         if wanted.is_empty() {
             return Ok(None);
         }
@@ -172,17 +172,27 @@ impl TensorBackend {
         if let Some(cap) = self.blueprint.caps.logit.map(f64::from) {
             logits = ((logits / cap)?.tanh()? * cap)?;
         }
+        if !depth.exits.is_empty() {
+            let exits = depth.exits.iter().filter_map(|exit| {
+                let hidden = before_layers.get(exit.n_layers)?;
+                Some(hidden.narrow(0, exit.row, 1))
+            });
+            let exits: Vec<Tensor> = exits.collect::<candle_core::Result<_>>()?;
+            let early = self.weights.head().forward(&Tensor::cat(&exits, 0)?)?;
+            logits = Tensor::cat(&[logits, early.to_dtype(DType::F32)?], 0)?;
+        }
         Ok(Some(logits))
     }
 
-    /// Runs at most the first `n_layers` over the residual stream, and returns it.
+    /// Runs the layers over the residual stream, and returns it. Also returns what it was before
+    /// each layer if any of them gives logits.
     fn layers(
         &self,
         start: Start,
         places: &[Place],
         memory: &mut Memory<'_>,
-        n_layers: usize,
-    ) -> candle_core::Result<Tensor> {
+        depth: Depth<'_>,
+    ) -> candle_core::Result<(Tensor, Vec<Tensor>)> {
         let model = Model {
             rotations: &self.weights.facts.rotations,
             temperature: self.blueprint.temperature,
@@ -209,7 +219,12 @@ impl TensorBackend {
             Some(alt_up) => Some(alt_up::divided(alt_up, &hidden)?),
             None => None,
         };
-        for (index, layer) in self.weights.layers.iter().take(n_layers).enumerate() {
+        let mut before_layers = Vec::new();
+        let layers = self.weights.layers.iter().take(depth.n_layers);
+        for (index, layer) in layers.enumerate() {
+            if !depth.exits.is_empty() {
+                before_layers.push(hidden.clone());
+            }
             let input = match &layer_inputs {
                 Some(inputs) => Some(inputs.narrow(1, index, 1)?.squeeze(1)?),
                 None => None,
@@ -232,10 +247,10 @@ impl TensorBackend {
                 hidden = (hidden * f64::from(scale))?;
             }
         }
-        match (&self.weights.alt_up, streams) {
-            (Some(alt_up), Some(streams)) => alt_up::merged(alt_up, &streams),
-            _ => Ok(hidden),
+        if let (Some(alt_up), Some(streams)) = (&self.weights.alt_up, streams) {
+            hidden = alt_up::merged(alt_up, &streams)?;
         }
+        Ok((hidden, before_layers))
     }
 
     /// Adds a layer's per-layer embedding to all streams but the first.
@@ -384,9 +399,9 @@ impl Backend for TensorBackend {
         rows: &[Row],
         places: &[Place],
         caches: &mut [Cache<TensorRun>],
-        n_layers: usize,
+        depth: Depth<'_>,
     ) -> Result<Logits, EngineError> {
-        let logits = match self.logits(rows, places, caches, n_layers)? {
+        let logits = match self.logits(rows, places, caches, depth)? {
             Some(logits) => logits.flatten_all()?.to_vec1()?,
             None => Vec::new(),
         };

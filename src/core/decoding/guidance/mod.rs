@@ -1,12 +1,18 @@
 //! Guidance: before the chain, the logits are moved away from those of a second row, computed from
-//! another prompt or by another model.
+//! another prompt, by another model or by the early layers of the model itself.
 
-use std::sync::Arc;
+mod against;
+mod early_layers;
+mod mixture;
+
+pub use self::against::{Against, AgainstSpec};
+pub use self::early_layers::{EarlyLayers, most_divergent};
+pub use self::mixture::{MixedRow, Mixture};
 
 use serde::{Deserialize, Serialize};
 
 use super::setting::{Field, Limits, ParamSpec, SettingError};
-use super::{ChainConfig, DecodingError, RankedCandidate, Softmax, TokenId, Trace};
+use super::{Candidates, ChainConfig, DecodingError};
 
 /// What a pane's own distribution is contrasted with, and how strongly.
 ///
@@ -15,64 +21,17 @@ use super::{ChainConfig, DecodingError, RankedCandidate, Softmax, TokenId, Trace
 /// other, and 0 is the other.
 ///
 /// The formula is that of transformers' `UnbatchedClassifierFreeGuidanceLogitsProcessor`, and that
-/// of O'Brien and Lewis with β = scale − 1; [`Against::source`] names the papers.
+/// of O'Brien and Lewis with β = scale − 1; [`AgainstSpec::source`] names the papers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Guidance {
-    pub scale: f32,
+    /// `None` for the plain difference of the log-probs, `own − other`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scale: Option<f32>,
     /// A token stays only if its own probability is at least this share of the likeliest one's. 0
     /// keeps all.
     #[serde(default)]
     pub cutoff: f32,
     pub against: Against,
-}
-
-/// Where the other row comes from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Against {
-    /// The same model, which reads this text in place of the prompt. If it is empty, the last token
-    /// of the prompt takes its place, as in transformers.
-    Prompt(String),
-    /// The second model, which reads the same text.
-    Model,
-}
-
-impl Against {
-    /// The name, as people say it.
-    pub const fn name(&self) -> &'static str {
-        match self {
-            Self::Prompt(_) => "Second prompt",
-            Self::Model => "Second model",
-        }
-    }
-
-    /// What guidance against it does, in two sentences.
-    pub const fn help(&self) -> &'static str {
-        match self {
-            Self::Prompt(_) => {
-                "The same model also reads another prompt, and the text moves away from what it would \
-                 write there: classifier-free guidance. Each token costs two rows of the forward pass."
-            }
-            Self::Model => {
-                "A smaller model reads the same text, and tokens that this model prefers more strongly \
-                 gain: contrastive decoding. Choose the smaller model below its numbers."
-            }
-        }
-    }
-
-    /// Author, year, title and arXiv number of the papers.
-    pub const fn source(&self) -> &'static str {
-        match self {
-            Self::Prompt(_) => {
-                "Sanchez et al. 2023, \"Stay on topic with Classifier-Free Guidance\", arXiv 2306.17806"
-            }
-            Self::Model => {
-                "Li et al. 2022, \"Contrastive Decoding: Open-ended Text Generation as Optimization\", \
-                 arXiv 2210.15097; in the form of O'Brien, Lewis 2023, \"Contrastive Decoding Improves \
-                 Reasoning in Large Language Models\", arXiv 2309.09117"
-            }
-        }
-    }
 }
 
 impl Guidance {
@@ -82,35 +41,35 @@ impl Guidance {
     /// The word that begins it in `--pane`.
     pub const KEY: &'static str = "guide";
 
-    /// What it does, in two sentences.
-    pub const HELP: &'static str = "Runs every step twice and moves the probabilities away from those \
-        of the other run. Each token costs two rows of the forward pass.";
+    /// The word that takes the place of the scale in `--pane` for the plain difference.
+    pub const DIFFERENCE: &'static str = "dola";
 
-    /// The initial values when it is chosen from a menu.
-    pub const fn usual(against: Against) -> Self {
-        let cutoff = match against {
-            Against::Prompt(_) => 0.0,
-            Against::Model => 0.1,
-        };
-        Self {
-            scale: 1.5,
-            cutoff,
-            against,
-        }
+    /// What it does, in one sentence.
+    pub const HELP: &'static str = "Moves the probabilities away from those after another prompt, of \
+        another model, or of the model’s own early layers.";
+
+    /// Returns guidance at the values that are usual against this.
+    pub fn usual(against: Against) -> Self {
+        let usual = (against.spec().usual)();
+        Self { against, ..usual }
     }
 
     /// Its numbers.
     pub const PARAMS: &'static [ParamSpec<Self>] = &[
         ParamSpec {
             label: "Scale",
-            help: "How far the logits move away from the other run.",
+            help: "How far the logits move away from the other row’s.",
             range: 0.0..=4.0,
             limits: Limits::Finite,
             neutral: Some(1.0),
             usual: 1.2..=2.0,
             ..ParamSpec::new(Field::Real {
-                get: |guidance| Some(guidance.scale),
-                set: |guidance, scale| guidance.scale = scale,
+                get: |guidance| guidance.scale,
+                set: |guidance, scale| {
+                    if let Some(old) = &mut guidance.scale {
+                        *old = scale;
+                    }
+                },
             })
         },
         ParamSpec {
@@ -128,11 +87,19 @@ impl Guidance {
         },
     ];
 
-    /// Checks every value against its limits, and that the chain writes one text, token by token.
+    /// Checks every value, and that the chain writes one text, token by token.
     pub fn validate(&self, chain: &ChainConfig) -> Result<(), SettingError> {
         if chain.selector.beam_search().is_some() || chain.drafts.is_some() {
             return Err(SettingError::GuidanceWithOthers);
         }
+        if self.scale.is_none() && self.against.layers().is_empty() {
+            return Err(SettingError::DifferenceWithoutLayers);
+        }
+        self.validate_numbers()
+    }
+
+    /// Checks every value against its limits.
+    pub fn validate_numbers(&self) -> Result<(), SettingError> {
         let mut params = Self::PARAMS.iter();
         params.try_for_each(|param| param.validate(Self::NAME, self))
     }
@@ -140,7 +107,26 @@ impl Guidance {
     /// Whether it leaves the pane's own distribution as it is.
     pub fn is_neutral(&self) -> bool {
         let neutral = |value: f32, neutral: f32| (value - neutral).abs() <= 0.0;
-        neutral(self.scale, 1.0) && neutral(self.cutoff, 0.0)
+        self.scale.is_some_and(|scale| neutral(scale, 1.0)) && neutral(self.cutoff, 0.0)
+    }
+
+    /// Says how far it moves away: "× 1.5", or "by difference".
+    pub fn strength(&self) -> String {
+        match self.scale {
+            Some(scale) => format!("× {scale}"),
+            None => "by difference".to_owned(),
+        }
+    }
+
+    /// Says in words how it computes the mixture.
+    pub fn formula(&self) -> String {
+        let run = self.against.spec().run;
+        match self.scale {
+            Some(scale) => {
+                format!("The {run}’s log-probs + {scale} × (the pane’s own − the {run}’s)")
+            }
+            None => format!("The pane’s own log-probs − the {run}’s"),
+        }
     }
 
     /// Mixes two rows of logits, which have the same length.
@@ -148,7 +134,6 @@ impl Guidance {
         let (own_sum, other_sum) = (log_sum_exp(own)?, log_sum_exp(other)?);
         let largest = own.iter().copied().fold(f32::NEG_INFINITY, f32::max);
         let least = largest + self.cutoff.ln();
-        let scale = f64::from(self.scale);
         let mixed = |(own, other): (&f32, &f32)| {
             if own.is_infinite() || *own < least {
                 return f32::NEG_INFINITY;
@@ -159,116 +144,40 @@ impl Guidance {
                 other if other.is_finite() => other,
                 _ => own,
             };
-            (other + scale * (own - other)) as f32
+            self.mix_log_probs(own, other) as f32
         };
         Ok(own.iter().zip(other).map(mixed).collect())
+    }
+
+    /// Mixes the log-probs of a token in both rows.
+    pub fn mix_log_probs(&self, own: f64, other: f64) -> f64 {
+        match self.scale {
+            Some(scale) => other + f64::from(scale) * (own - other),
+            None => own - other,
+        }
     }
 }
 
 fn log_sum_exp(logits: &[f32]) -> Result<f64, DecodingError> {
-    let mut row = super::Candidates::from_logits(logits)?;
+    let mut row = Candidates::from_logits(logits)?;
     Ok(row.softmax().log_sum_exp)
 }
 
 impl std::fmt::Display for Guidance {
     /// The words of `--pane`: `guide 1.5 against "a sad story"`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} {}", Self::KEY, self.scale)?;
+        write!(f, "{} ", Self::KEY)?;
+        match self.scale {
+            Some(scale) => write!(f, "{scale}")?,
+            None => f.write_str(Self::DIFFERENCE)?,
+        }
         if self.cutoff > 0.0 {
             write!(f, " cutoff {}", self.cutoff)?;
         }
         match &self.against {
-            Against::Model => f.write_str(" against model"),
             Against::Prompt(text) if text.is_empty() => Ok(()),
-            Against::Prompt(text) => {
-                let escaped = text.replace('\\', "\\\\").replace('"', "\\\"");
-                write!(f, " against \"{escaped}\"")
-            }
+            against => write!(f, " against {against}"),
         }
-    }
-}
-
-/// The two rows of a guided step, before they were mixed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Mixture {
-    /// How they were mixed.
-    pub guidance: Arc<Guidance>,
-    pub own: MixedRow,
-    pub other: MixedRow,
-}
-
-/// What is recorded of a row that was mixed with another.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct MixedRow {
-    /// The likeliest token and its probability.
-    pub top: TokenId,
-    pub top_prob: f64,
-    /// The probability of the token that was picked.
-    pub prob: f64,
-    /// Shannon entropy of the whole row, in nats.
-    pub entropy_nats: f64,
-    /// The probability of each token of the mixture's recorded head.
-    pub head_probs: Vec<f32>,
-}
-
-impl Mixture {
-    /// Records two rows of logits for the tokens of the mixture's head, and for the token that was
-    /// picked.
-    pub fn of(
-        guidance: &Arc<Guidance>,
-        head: &[RankedCandidate],
-        picked: TokenId,
-        [own, other]: [&[f32]; 2],
-    ) -> Result<Self, DecodingError> {
-        Ok(Self {
-            guidance: Arc::clone(guidance),
-            own: MixedRow::of(head, picked, own)?,
-            other: MixedRow::of(head, picked, other)?,
-        })
-    }
-
-    /// Records the two rows of a guided step in its trace.
-    pub fn note(
-        trace: &mut Trace,
-        guidance: &Arc<Guidance>,
-        picked: TokenId,
-        rows: [&[f32]; 2],
-    ) -> Result<(), DecodingError> {
-        let mixture = Self::of(guidance, &trace.raw.head, picked, rows)?;
-        trace.mixture = Some(Box::new(mixture));
-        Ok(())
-    }
-
-    /// Returns the memory it takes, in bytes.
-    pub fn n_bytes(&self) -> usize {
-        let of_row = |row: &MixedRow| size_of_val(row.head_probs.as_slice());
-        size_of::<Self>() + of_row(&self.own) + of_row(&self.other)
-    }
-}
-
-impl MixedRow {
-    fn of(
-        head: &[RankedCandidate],
-        picked: TokenId,
-        logits: &[f32],
-    ) -> Result<Self, DecodingError> {
-        let mut row = super::Candidates::from_logits(logits)?;
-        let (softmax, top) = (row.softmax(), row.best());
-        let prob = |token: TokenId, softmax: &Softmax| {
-            logits
-                .get(token.index())
-                .map_or(0.0, |logit| softmax.prob(*logit))
-        };
-        let in_head = head.iter();
-        Ok(Self {
-            top: top.token,
-            top_prob: softmax.prob(top.logit),
-            prob: prob(picked, &softmax),
-            entropy_nats: softmax.entropy_nats,
-            head_probs: in_head
-                .map(|ranked| prob(ranked.token, &softmax) as f32)
-                .collect(),
-        })
     }
 }
 
@@ -284,7 +193,7 @@ mod tests {
 
     fn guidance(scale: f32, cutoff: f32) -> Guidance {
         Guidance {
-            scale,
+            scale: Some(scale),
             cutoff,
             against: Against::Prompt(String::new()),
         }
@@ -321,11 +230,12 @@ mod tests {
 
     #[test]
     fn tokens_that_a_row_rules_out_stay_numbers() {
-        let mixed = guidance(1.5, 0.0).mix(
-            &[0.0, f32::NEG_INFINITY, 1.0],
-            &[0.0, 1.0, f32::NEG_INFINITY],
-        );
-        let mixed = mixed.unwrap();
+        let mixed = guidance(1.5, 0.0)
+            .mix(
+                &[0.0, f32::NEG_INFINITY, 1.0],
+                &[0.0, 1.0, f32::NEG_INFINITY],
+            )
+            .unwrap();
         assert!(mixed[0].is_finite() && mixed[2].is_finite());
         assert!(mixed[1] < 0.0 && mixed[1].is_infinite());
     }
@@ -346,8 +256,8 @@ mod tests {
             &sampled.trace.raw.head,
             sampled.token,
             [&own, &other],
-        );
-        let mixture = mixture.unwrap();
+        )
+        .unwrap();
         assert_eq!(sampled.token, TokenId(1));
         assert_eq!([mixture.own.top, mixture.other.top], [TokenId(0); 2]);
         assert!((mixture.own.prob - 0.3).abs() < 1e-6 && (mixture.other.prob - 0.2).abs() < 1e-6);
