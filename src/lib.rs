@@ -24,6 +24,9 @@ pub mod plots;
 /// The window's contents: reads the state, returns commands.
 pub mod ui;
 
+/// The experiments of the Lab, each with everything that belongs to it.
+pub mod lab;
+
 /// The desktop window.
 pub mod app;
 

@@ -51,7 +51,7 @@ pub(super) fn open(
         | PathPurpose::SecondModel
         | PathPurpose::SecondModelToVerify
         | PathPurpose::PaneModel(_)
-        | PathPurpose::OtherModel => {
+        | PathPurpose::Lab(_) => {
             let dialog = dialog.add_filter("GGUF models", &["gguf"]);
             Box::pin(dialog.add_filter("All files", &["*"]).pick_file())
         }

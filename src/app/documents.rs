@@ -5,16 +5,19 @@ use std::io;
 use std::path::Path;
 
 use crate::export;
+use crate::lab::blind::VotesDocument;
+use crate::lab::cache::CacheDocument;
+use crate::lab::fit::FitDocument;
+use crate::lab::models::ModelsDocument;
+use crate::lab::prompts::PromptsDocument;
+use crate::lab::stability::StabilityDocument;
+use crate::lab::sweep::SweepDocument;
 use crate::state::{
     AnswersDocument, AppState, Document, EverythingDocument, LessonDocument, PictureDocument,
     PresetsDocument, RunDocument,
 };
 use crate::ui::documents::{Content, Render, RenderedDocument};
 use crate::ui::futures::FuturesDocument;
-use crate::ui::lab::documents::{
-    CacheDocument, FitDocument, ModelsDocument, PromptsDocument, StabilityDocument, SweepDocument,
-    VotesDocument,
-};
 use crate::ui::pictures::Look;
 
 /// Every kind, each of which recognizes its own documents.

@@ -2,14 +2,14 @@
 
 use super::{
     Authorship, BranchTree, Branches, ByHand, ComparedPair, Dialogs, DockTab, Effect, ExportChoice,
-    FolderKind, Folders, Futures, HandDraws, Lab, LabSettings, Lessons, MAX_PANES, MemoryLimits,
-    Models, Notices, Pace, Page, Pane, PaneId, Panes, Pin, Prompt, Runs, Settings, SystemFolders,
-    ViewChoices,
+    FolderKind, Folders, Futures, HandDraws, Lessons, MAX_PANES, MemoryLimits, Models, Notices,
+    Pace, Page, Pane, PaneId, Panes, Pin, Prompt, Runs, Settings, SystemFolders, ViewChoices,
 };
 use crate::analysis::by_hand::StepDraws;
 use crate::analysis::{Divergence, Why};
 use crate::generation::{Generation, GenerationConfig, Limits, PaneModel, PaneSettings, Step};
 use crate::interop::presets::OwnPreset;
+use crate::lab::{Lab, LabSettings};
 use crate::state::folders::why_fixed;
 use crate::state::pane_models::{common_writer_words, written_with_words};
 use crate::state::panes::review::Review;
@@ -70,7 +70,7 @@ pub struct AppState {
     /// Where files are kept.
     pub folders: Folders,
     /// The last id given to a pane or a generation; ids are never reused.
-    pub(super) last_id: u64,
+    pub(crate) last_id: u64,
 }
 
 impl AppState {

@@ -3,7 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{BranchesView, DockTab, LabTab, ThemeChoice, Tint, ViewChoices};
+use super::{BranchesView, DockTab, ThemeChoice, Tint, ViewChoices};
+use crate::lab::LabTab;
 
 /// The size of all text, as a percentage of the normal size. Everything else grows with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Serialize, Deserialize)]

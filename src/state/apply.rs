@@ -50,7 +50,7 @@ impl AppState {
             Command::SetPace(pace) => return self.set_pace(pace),
             Command::Branch(command) => return self.apply_to_branches(command),
             Command::Futures(command) => return self.apply_to_futures(command),
-            Command::Lab(command) => return self.apply_to_lab(command),
+            Command::Lab(command) => return command.apply(self),
             Command::Lesson(command) => return self.apply_to_lessons(command),
             Command::PromptEdited => return self.prompt.tokenize(&self.models.main),
             Command::CopyPrompt => return self.prompt.copy().into_iter().collect(),
@@ -225,7 +225,7 @@ impl AppState {
 
     /// Adds a pane with this chain and seed on the right. Returns its id, or `None` if there is no
     /// room for it.
-    pub(super) fn push_pane(&mut self, chain: ChainConfig, seed: u64) -> Option<PaneId> {
+    pub(crate) fn push_pane(&mut self, chain: ChainConfig, seed: u64) -> Option<PaneId> {
         if !self.panes.has_room() {
             return None;
         }
@@ -406,7 +406,10 @@ impl AppState {
                 let source = Some(ModelSource::Path(path).into());
                 self.apply_to_pane_models(PaneModelCommand::Choose(pane, source))
             }
-            PathPurpose::OtherModel => self.use_other_model(path),
+            PathPurpose::Lab(tab) => {
+                self.lab.use_path(tab, path);
+                Vec::new()
+            }
             PathPurpose::Presets => vec![Effect::ReadPresets(path)],
             PathPurpose::Run => self.apply_to_runs(RunCommand::Open(path)),
             PathPurpose::Text => vec![Effect::ReadText(path)],
@@ -418,7 +421,7 @@ impl AppState {
         }
     }
 
-    pub(super) fn notify(&mut self, notice: Notice) -> Vec<Effect> {
+    pub(crate) fn notify(&mut self, notice: Notice) -> Vec<Effect> {
         self.notices.notify(notice)
     }
 

@@ -112,7 +112,7 @@ impl AppState {
     }
 
     /// Returns why the main model can't stand in for these panes, if one of them has another model.
-    pub(super) fn several_models_reason<'a>(
+    pub(crate) fn several_models_reason<'a>(
         &self,
         panes: impl IntoIterator<Item = &'a Pane>,
     ) -> Option<String> {

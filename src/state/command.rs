@@ -5,14 +5,15 @@ use std::path::PathBuf;
 
 use super::{
     BranchCommand, Document, DocumentKind, FolderCommand, FolderKind, FuturesCommand, HelpTab,
-    HubCommand, LabCommand, LessonCommand, ModelsCommand, Pace, PaletteCommand, PaneId,
-    PaneModelCommand, PasteCommand, Pin, Plot, PresetCommand, RunCommand, RunDocument, RunRequest,
-    ScoreCommand, SecondModelCommand, ServerCommand, SettingsTab, ViewChange, WatermarkCommand,
+    HubCommand, LessonCommand, ModelsCommand, Pace, PaletteCommand, PaneId, PaneModelCommand,
+    PasteCommand, Pin, Plot, PresetCommand, RunCommand, RunDocument, RunRequest, ScoreCommand,
+    SecondModelCommand, ServerCommand, SettingsTab, ViewChange, WatermarkCommand,
 };
 use crate::decoding::ChainConfig;
 use crate::export::ExportFormat;
 use crate::generation::ServedModel;
 use crate::interop::tools::Tool;
+use crate::lab::{LabCommand, LabTab};
 use crate::worker::{DownloadRequest, Request, ServerConfig, ServerRequest};
 
 /// A user action, or the result of an effect.
@@ -244,8 +245,8 @@ pub enum PathPurpose {
     PaneModel(PaneId),
     /// To open the folder of this pane's model.
     PaneModelFolder(PaneId),
-    /// To choose the model to compare the loaded one with.
-    OtherModel,
+    /// To choose a file for the experiment of this tab.
+    Lab(LabTab),
     /// To import a preset file.
     Presets,
     /// To open a run file.
@@ -273,7 +274,7 @@ impl PathPurpose {
             Self::SecondModel | Self::SecondModelToVerify => "Open a second model".to_owned(),
             Self::PaneModel(_) => "Open a model for this pane".to_owned(),
             Self::PaneModelFolder(_) => "Open a model folder for this pane".to_owned(),
-            Self::OtherModel => "Choose a model to compare with".to_owned(),
+            Self::Lab(tab) => tab.file_title().to_owned(),
             Self::Presets => "Import presets".to_owned(),
             Self::Run => "Open a run".to_owned(),
             Self::Text => "Open a text".to_owned(),
@@ -295,7 +296,7 @@ impl PathPurpose {
             | Self::ModelFolder
             | Self::SecondModel
             | Self::SecondModelToVerify
-            | Self::OtherModel
+            | Self::Lab(_)
             | Self::PaneModel(_)
             | Self::PaneModelFolder(_)
             | Self::Presets

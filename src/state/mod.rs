@@ -26,7 +26,6 @@ mod folders;
 mod futures;
 mod generate;
 mod jobs;
-mod lab;
 mod lessons;
 mod loading;
 mod models;
@@ -71,13 +70,8 @@ pub use document::{
 pub use export_choice::{ExportChoice, RunFileStyle};
 pub use folders::{ChosenFolders, FolderCommand, FolderKind, Folders, SystemFolders};
 pub use futures::{FUTURE_COUNTS, FUTURE_LENGTHS, Futures, FuturesCommand, FuturesRun, WordRow};
-pub use jobs::RunStatus;
-pub use lab::{
-    AxisForm, BLIND_VOTES, BatchPane, BatchRun, BatchText, BlindResults, BlindRun, BlindTest,
-    CacheProgress, CacheRun, FitForm, FitInput, FitReading, FitRun, FitStage, Lab, LabCommand,
-    LabSettings, LabTab, ModelsForm, ModelsRun, ShownText, StabilityAxes, StabilityRun,
-    StabilityScope, SweepForm, SweepRun,
-};
+pub(crate) use jobs::stop_jobs;
+pub use jobs::{JobRun, NextJob, RunStatus};
 pub use lessons::{
     Again, Answer, Guess, LessonCommand, LessonPhase, LessonProgress, LessonRun, Lessons,
     StepTexts, answers_csv,
@@ -97,7 +91,7 @@ pub use panes::{
     ComparedPair, N_STEP_DRAWS, Pane, PaneId, PaneStatus, Panes, Paste, PasteCommand,
     PresetCommand, Repetition, Undo, WhatIfSummary, WhatIfToken, WhatIfVerdict, WhatIfs,
 };
-pub use picture::{PictureFormat, PictureTarget, PictureTheme, Plot, RightPlot, SweepPicture};
+pub use picture::{PictureFormat, PictureTarget, PictureTheme, Plot, RightPlot};
 pub use prompt::{Prompt, PromptLength, PromptMode, PromptReading};
 pub use recording::MemoryLimits;
 pub use runs::{

@@ -3,7 +3,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::analysis::sweep::Metric;
 use crate::analysis::trend::Trend;
 
 /// A view that can be exported as a picture.
@@ -120,15 +119,6 @@ impl From<String> for RightPlot {
         let plot = plots.find(|plot| plot.file_word() == word);
         plot.map_or_else(Self::default, Self)
     }
-}
-
-/// What a picture of a sweep shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SweepPicture {
-    /// The map of a metric, or its curve if only one number is varied.
-    Metric(Metric),
-    /// Quality against diversity.
-    Scatter,
 }
 
 /// The colors of a picture.

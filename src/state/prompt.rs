@@ -211,7 +211,7 @@ impl Prompt {
     }
 
     /// Asks the engine to tokenize the prompt.
-    pub(super) fn tokenize(&mut self, main: &ModelStatus) -> Vec<Effect> {
+    pub(crate) fn tokenize(&mut self, main: &ModelStatus) -> Vec<Effect> {
         if self.text.is_empty() || self.chat_mode_error(main).is_some() {
             self.reading = None;
             return Vec::new();

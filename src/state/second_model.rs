@@ -70,7 +70,7 @@ impl SecondModel {
     }
 
     /// Returns the model if these settings are guided by it. A sweep writes without drafts.
-    pub(super) fn guiding(&self, chain: &ChainConfig) -> Option<Arc<ModelInfo>> {
+    pub(crate) fn guiding(&self, chain: &ChainConfig) -> Option<Arc<ModelInfo>> {
         let used = self.info().filter(|_| chain.is_guided_by_model());
         used.cloned()
     }

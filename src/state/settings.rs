@@ -6,11 +6,12 @@ use serde_json::{Map, Value};
 use super::recording::{DEFAULT_CACHE_MEGABYTES, DEFAULT_KEPT_MEGABYTES, DEFAULT_RECORD_MEGABYTES};
 use super::starters::DEFAULT_PROMPT;
 use super::{
-    AddedServer, ByHand, ChosenFolders, HistoryLimits, LabSettings, LessonProgress, MAX_RECENT,
-    Notice, Notices, Pace, PromptMode, RecentModel, ViewChoices,
+    AddedServer, ByHand, ChosenFolders, HistoryLimits, LessonProgress, MAX_RECENT, Notice, Notices,
+    Pace, PromptMode, RecentModel, ViewChoices,
 };
 use crate::generation::{GenerationConfig, Limits, PaneSettings};
 use crate::interop::presets::OwnPreset;
+use crate::lab::LabSettings;
 use crate::worker::ComputeChoice;
 
 /// The maximum number of panes; each has a letter and a color.

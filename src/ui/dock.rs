@@ -231,7 +231,7 @@ pub(super) fn held_clicks_ui(ui: &Ui, window: Rect) {
 }
 
 /// Draws a tab. Returns whether it was clicked.
-pub(super) fn tab_ui(ui: &mut Ui, name: &str, selected: bool) -> bool {
+pub(crate) fn tab_ui(ui: &mut Ui, name: &str, selected: bool) -> bool {
     let theme = Theme::of(ui);
     let galley = ui
         .painter()

@@ -2,8 +2,8 @@
 
 use egui::{Event, Id, Key, KeyboardShortcut, Modifiers, Popup, Response, Ui};
 
-use super::lab::{lab_keys_ui, run_command};
 use super::loop_view::{N_PICKS, field_id, numbered_pick};
+use crate::lab::{lab_keys_ui, run_command};
 use crate::state::{
     Action, AppState, BranchCommand, Command, DockTab, HelpTab, Page, PasteCommand, Pin, PinMove,
     ScoreCommand, SettingsTab, Shortcut,
@@ -44,13 +44,13 @@ pub(super) fn is_mac(ui: &Ui) -> bool {
 }
 
 /// Returns an action's main shortcut, as its keys are named on this system; empty if it has none.
-pub(super) fn key_words(ui: &Ui, action: Action) -> String {
+pub(crate) fn key_words(ui: &Ui, action: Action) -> String {
     let shortcut = action.shortcuts().into_iter().next();
     shortcut.map_or_else(String::new, |shortcut| shortcut.words(is_mac(ui)))
 }
 
 /// Returns whether Enter ended editing in a single-line field.
-pub(super) fn entered(ui: &Ui, field: &Response) -> bool {
+pub(crate) fn entered(ui: &Ui, field: &Response) -> bool {
     field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter))
 }
 
@@ -237,7 +237,7 @@ fn tab_keys_ui(ui: &Ui, state: &AppState, commands: &mut Vec<Command>) {
 }
 
 /// The keys 1 to 9, which pick a token by its rank.
-pub(super) const DIGITS: [Key; N_PICKS] = [
+pub(crate) const DIGITS: [Key; N_PICKS] = [
     Key::Num1,
     Key::Num2,
     Key::Num3,

@@ -142,7 +142,7 @@ pub(super) fn open_chain_editor(ui: &Ui, pane: PaneId) {
 }
 
 /// The popup id of a pane's chain editor.
-pub(super) fn editor_id(pane: PaneId) -> egui::Id {
+pub(crate) fn editor_id(pane: PaneId) -> egui::Id {
     egui::Id::unique(("chain editor of pane", pane.0))
 }
 

@@ -103,7 +103,7 @@ const fn verb(purpose: &PathPurpose) -> &'static str {
         PathPurpose::ModelFile
         | PathPurpose::ModelFolder
         | PathPurpose::SecondModel
-        | PathPurpose::OtherModel
+        | PathPurpose::Lab(_)
         | PathPurpose::SecondModelToVerify
         | PathPurpose::PaneModel(_)
         | PathPurpose::PaneModelFolder(_)

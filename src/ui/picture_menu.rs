@@ -26,7 +26,7 @@ const ROW: f32 = 24.0;
 
 /// A picture that the menu offers.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Offer {
+pub(crate) struct Offer {
     plot: Plot,
     /// Whether there is something to draw.
     enabled: bool,
@@ -48,7 +48,7 @@ pub(super) fn pictures(state: &AppState) -> Vec<Offer> {
 }
 
 /// Returns the picture of the logits set by hand, which is always available.
-pub(super) const fn by_hand_picture() -> Offer {
+pub(crate) const fn by_hand_picture() -> Offer {
     Offer {
         plot: Plot::ByHand,
         enabled: true,
@@ -62,7 +62,7 @@ pub(super) fn is_verified(state: &AppState) -> bool {
 }
 
 /// Draws the button that opens the menu.
-pub(super) fn picture_button_ui(
+pub(crate) fn picture_button_ui(
     ui: &mut Ui,
     pictures: &[Offer],
     view: &mut ViewChoices,

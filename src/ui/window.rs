@@ -12,7 +12,6 @@ use super::export_dialog::export_dialog_ui;
 use super::help::HelpUi;
 use super::history::history_ui;
 use super::keys::{generate_key_ui, is_covered, keys_ui};
-use super::lab::lab_ui;
 use super::layout::{Breakpoint, EDGE, GAP, Layout, LayoutInput, TOP_BAR};
 use super::lessons::{CARD, card_ui, lessons_ui, ring_ui};
 use super::models::{drop_ui, models_dialog_ui};
@@ -35,10 +34,11 @@ use super::watermark_dialog::watermark_dialog_ui;
 use crate::design::appearance;
 use crate::design::child_ui::child_ui;
 use crate::design::theme::Theme;
+use crate::lab::lab_ui;
 use crate::lessons::Ring;
 use crate::plots::StepAt;
 
-use crate::state::{AppState, Command, DockTab, LabTab, Page, PaneId, divergence_summary};
+use crate::state::{AppState, Command, DockTab, Page, PaneId, divergence_summary};
 
 /// The time per frame for updating the what-if counts. The rest continues in the next frame.
 const REVIEW_BUDGET: Duration = Duration::from_millis(6);
@@ -69,8 +69,9 @@ impl WindowUi {
         let began = Instant::now();
         let has_time = || began.elapsed() < REVIEW_BUDGET;
         let mut is_complete = state.review(has_time);
-        if state.page == Page::Lab && state.lab.tab == LabTab::Stability {
-            is_complete &= state.advance_stability(has_time);
+        if state.page == Page::Lab {
+            let tab = state.lab.tab;
+            is_complete &= tab.advance(state, &mut || has_time());
         }
         if !is_complete {
             ui.request_repaint();

@@ -4,9 +4,8 @@
 //! `decoding`.
 
 mod beams;
-mod blind_vote;
 mod byte_size;
-mod cache_lab;
+mod cache_shape;
 mod checkpoints;
 mod config;
 mod continuation;
@@ -22,7 +21,6 @@ mod implementation;
 mod lineage;
 mod listing;
 mod model;
-mod model_comparison;
 mod model_source;
 mod outline;
 mod pane_settings;
@@ -42,11 +40,8 @@ mod token_search;
 mod vocabulary;
 
 pub use beams::{BeamNode, BeamPass, BeamPlace, Beams};
-pub use blind_vote::{BlindText, BlindVote};
 pub use byte_size::ByteSize;
-pub use cache_lab::{
-    CacheFacts, CachePlan, CacheSample, CacheShape, CacheStage, CacheUpdate, PaneCost,
-};
+pub use cache_shape::CacheShape;
 pub use checkpoints::Checkpoints;
 pub use config::{EndOfText, GenerationConfig, Limits};
 pub use continuation::Continuation;
@@ -60,10 +55,6 @@ pub use implementation::Implementation;
 pub use lineage::{Lineage, Origin, OriginChange};
 pub use listing::{in_sentence, listed};
 pub use model::{ModelInfo, Provenance, with_formats};
-pub use model_comparison::{
-    ComparedToken, ComparisonFacts, ComparisonPlan, ComparisonText, ComparisonUpdate,
-    DistributionGap, PredictedToken,
-};
 pub use model_source::{ModelSource, PaneModel, ServedModel};
 pub use outline::{ExpertsOutline, MemoryNeed, ModelOutline};
 pub use pane_settings::PaneSettings;

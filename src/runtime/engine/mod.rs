@@ -6,7 +6,6 @@
 mod batch;
 mod beam_writer;
 mod blueprint;
-mod cache_lab;
 mod candle_models;
 mod caught_panic;
 mod causal_lm;
@@ -29,7 +28,6 @@ mod guide;
 mod guided_writer;
 mod job;
 mod loaded_model;
-mod model_comparison;
 mod model_folder;
 mod open;
 mod other_rows;
@@ -69,7 +67,6 @@ pub use estimate::{free_memory, memory_with_cache};
 pub use gguf_tokenizer::open_gguf_tokenizer;
 pub use job::{AnyPlan, Job, JobContext, JobData, JobPlan, JobPriority, JobReport, JobUpdate};
 pub use loaded_model::{LoadProgress, LoadedModel};
-pub use model_comparison::ModelComparison;
 pub use open::{
     TokenizerOutline, check_remote, folder_openness, gguf_openness, inspect,
     inspect_with_tokenizer, open_path, open_tokenizer,
@@ -78,6 +75,7 @@ pub use prefill::PREFILL_CHUNK;
 pub use prefix_cache::DEFAULT_PREFIX_CACHE_BYTES;
 pub use progress::{Progress, Recorder};
 pub use resident::{Resident, resident_memory};
+pub use second_model::difference;
 pub use session::{Prompt, Session};
 pub use synthetic::Synthetic;
 pub use tokenizer::Tokenizer;

@@ -103,7 +103,7 @@ impl LoadedModel {
 }
 
 /// Describes how two vocabularies differ. Returns `None` if their tokens are the same.
-pub(super) fn difference(main: &Vocabulary, second: &Vocabulary) -> Option<String> {
+pub fn difference(main: &Vocabulary, second: &Vocabulary) -> Option<String> {
     let (n_main, n_second) = (main.n_tokens(), second.n_tokens());
     if n_main.abs_diff(n_second) > N_MAX_PADDING {
         return Some(format!("{n_second} tokens instead of {n_main}"));

@@ -8,9 +8,10 @@ use super::registry::{actions, first};
 use super::{PaletteCommand, PaneAction, Shortcut};
 use crate::export::ExportFormat;
 use crate::generation::formatting::pane_letter;
+use crate::lab::LabTab;
 use crate::state::{
     AnswersDocument, AppState, BranchCommand, BranchesView, Command, DockTab, FuturesCommand,
-    HelpTab, LabTab, LessonCommand, LessonDocument, MAX_PANES, ModelsCommand, Pace, Page, PaneId,
+    HelpTab, LessonCommand, LessonDocument, MAX_PANES, ModelsCommand, Pace, Page, PaneId,
     PathPurpose, PictureDocument, PictureFormat, Plot, RunCommand, RunDocument, ScoreCommand,
     ServerCommand, SettingsTab, TextSize, ThemeChoice, Tint, ViewChange, WatermarkCommand,
 };

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use super::progress::LessonPlace;
 use super::step::StepTexts;
+use crate::lab::cache::CacheRun;
 use crate::lessons::{
     Act, Confidence, Lesson, LessonStep, Prediction, Question, Ring, SAYABLE, Score,
 };
 use crate::state::panes::run_end::Repetition;
 use crate::state::runs::HiddenSession;
-use crate::state::{CacheRun, Pace, PaneId, Settings, ViewChoices};
+use crate::state::{Pace, PaneId, Settings, ViewChoices};
 
 /// A lesson that is running.
 #[derive(Debug, Clone, PartialEq)]
@@ -274,7 +275,7 @@ impl LessonRun {
     pub(in crate::state) fn restore_settings(&self, settings: &mut Settings) {
         settings.view = super::restored_view(self.aside.view, settings.view);
         settings.pace = self.aside.pace;
-        settings.lab.cache_tokens = self.aside.cache_tokens;
+        settings.lab.cache.n_tokens = self.aside.cache_tokens;
         settings.lessons.keep_place(self);
     }
 }

@@ -1,8 +1,8 @@
 //! What a lesson sees of the state.
 
 use super::LessonRun;
-use crate::lessons::{Scene, TABS, TINTS};
-use crate::state::{CacheRun, DockTab, Panes, Pin, Tint, ViewChoices};
+use crate::lessons::{CacheTimes, Scene, TABS, TINTS};
+use crate::state::{DockTab, Panes, Pin, Tint, ViewChoices};
 
 impl LessonRun {
     /// Returns what the lesson sees, without the coins tossed by hand.
@@ -11,12 +11,12 @@ impl LessonRun {
         panes: &'a Panes,
         pin: Option<Pin>,
         view: &ViewChoices,
-        cache: Option<&'a CacheRun>,
+        cache: Option<&'a (dyn CacheTimes + 'static)>,
     ) -> Scene<'a> {
         let pinned = |pin: Pin| Some((panes.place_of(pin.pane)?, pin.step));
         Scene {
             chains: panes.iter().map(|pane| &pane.settings.chain).collect(),
-            cache: cache.and_then(|run| run.lab.as_ref()),
+            cache,
             hand: None,
             prices: view.prices,
             curves: self.step().map_or(&[], |step| step.curves.as_slice()),

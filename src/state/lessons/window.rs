@@ -8,10 +8,12 @@ use super::setup::{mode_of, setup_of};
 use super::{LessonCommand, LessonRun, restored_view};
 use crate::analysis::Prices;
 use crate::generation::{Limits, PaneSettings};
+use crate::lab::cache::{CacheRun, cache_blocking_reason};
+use crate::lab::{LabCommand, LabTab};
 use crate::lessons::{Act, Lesson, LessonProblem, Scene, Setup, draft};
 use crate::state::{
-    AppState, BranchCommand, CacheRun, Command, Effect, LabCommand, LabTab, ModelStatus, Notice,
-    Pace, Page, PaneId, Pin, RunStatus, Tint, ViewChange,
+    AppState, BranchCommand, Command, Effect, ModelStatus, Notice, Pace, Page, PaneId, Pin,
+    RunStatus, Tint, ViewChange,
 };
 use crate::worker::ModelSource;
 
@@ -102,7 +104,7 @@ impl AppState {
             repetition: self.runs.repetition.take(),
             hidden: self.set_aside(&mut effects),
             cache: self.set_cache_aside(&mut effects),
-            cache_tokens: self.lab.cache_tokens,
+            cache_tokens: self.lab.cache.n_tokens,
         };
         effects.extend(self.set_up(&lesson.setup));
         self.view.dock_open = Some(true);
@@ -115,7 +117,7 @@ impl AppState {
     /// Stops a measurement of the KV cache and takes it off the Lab page.
     fn set_cache_aside(&mut self, effects: &mut Vec<Effect>) -> Option<CacheRun> {
         effects.extend(self.dispatch(Command::Lab(LabCommand::Stop(LabTab::Cache))));
-        let mut run = self.lab.cache.take()?;
+        let mut run = self.lab.cache.run.take()?;
         if run.status.is_running() {
             run.status = RunStatus::Stopped;
         }
@@ -178,8 +180,8 @@ impl AppState {
         let mut effects = self.panes.stop_all();
         self.set_cache_aside(&mut effects);
         let aside = run.into_aside();
-        self.lab.cache = aside.cache;
-        self.lab.cache_tokens = aside.cache_tokens;
+        self.lab.cache.run = aside.cache;
+        self.lab.cache.n_tokens = aside.cache_tokens;
         effects.extend(self.bring_back(aside.hidden));
         self.view = restored_view(aside.view, self.view);
         self.branches.step_pane = aside.step_pane;
@@ -255,10 +257,9 @@ impl AppState {
     }
 
     fn scene_of<'a>(&'a self, run: &'a LessonRun) -> Scene<'a> {
-        let cache = self.lab.cache.as_ref();
         Scene {
             hand: self.hand_draws(),
-            ..run.scene(&self.panes, self.pin, &self.view, cache)
+            ..run.scene(&self.panes, self.pin, &self.view, self.lab.cache.times())
         }
     }
 
@@ -390,7 +391,7 @@ impl AppState {
 
     /// Returns whether this act can be done now. Generating waits for the model and the prompt.
     fn can_act(&self, act: &Act) -> bool {
-        if matches!(act, Act::MeasureCache(_)) && self.cache_blocking_reason().is_some() {
+        if matches!(act, Act::MeasureCache(_)) && cache_blocking_reason(self).is_some() {
             return false;
         }
         if let Act::Pick(rank) = act {
@@ -452,7 +453,7 @@ impl AppState {
             }
             Act::Tab(name) => self.show(tab_named(name).map(ViewChange::Tab)),
             Act::MeasureCache(n_tokens) => {
-                self.lab.cache_tokens = n_tokens;
+                self.lab.cache.n_tokens = n_tokens;
                 self.dispatch(Command::Lab(LabCommand::Run(LabTab::Cache)))
             }
             Act::Prices(input, output) => {

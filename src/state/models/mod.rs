@@ -62,7 +62,7 @@ pub struct Models {
     /// The models opened before, most recent first.
     pub recent: Vec<RecentModel>,
     /// The sizes of the models in bytes, or why they can't be opened any more, if checked.
-    pub(in crate::state) checked: BTreeMap<PathBuf, Result<u64, String>>,
+    pub(crate) checked: BTreeMap<PathBuf, Result<u64, String>>,
     /// The built-in model, once it has been loaded.
     pub(in crate::state) embedded: Option<Arc<ModelInfo>>,
     /// The model that failed to open last, and why.

@@ -2,12 +2,12 @@
 
 use super::lessons::{PIECES, begin, phase, send, write_all};
 use super::{asked, planned, ready, report, tokenized, update_job, write};
-use crate::analysis::cache_lab::testing;
-use crate::generation::{CachePlan, CacheUpdate};
+use crate::lab::cache::testing;
+use crate::lab::cache::{CachePlan, CacheUpdate};
+use crate::lab::{LabCommand, LabTab};
 use crate::lessons::{Curve, Lesson, Question};
 use crate::state::{
-    Answer, AppState, Command, DockTab, Effect, LabCommand, LabTab, LessonCommand, LessonPhase,
-    Pin, Tint,
+    Answer, AppState, Command, DockTab, Effect, LessonCommand, LessonPhase, Pin, Tint,
 };
 use crate::worker::JobUpdate;
 
@@ -186,7 +186,7 @@ fn a_measurement_of_the_lab_comes_back_after_the_lesson() {
     state.apply(Command::PromptEdited);
     let effects = state.apply(Command::Lab(LabCommand::Run(LabTab::Cache)));
     measure(&mut state, &effects);
-    let before = (state.lab.cache.clone(), state.lab.cache_tokens);
+    let before = (state.lab.cache.run.clone(), state.lab.cache.n_tokens);
     assert!(before.0.is_some());
     let saved = state.settings().lab;
     begin_kinds(&mut state);
@@ -197,14 +197,17 @@ fn a_measurement_of_the_lab_comes_back_after_the_lesson() {
     assert_eq!(phase(&state), Some(LessonPhase::Predict));
     let curves = &state.lessons.run().unwrap().step().unwrap().curves;
     assert_eq!(*curves, [Curve::WithoutCache, Curve::WithCache]);
-    assert_ne!(state.lab.cache, before.0);
+    assert_ne!(state.lab.cache.run, before.0);
     assert_eq!(
         state.settings().lab,
         saved,
         "what is saved is not the lesson's"
     );
     send(&mut state, LessonCommand::Leave);
-    assert_eq!((state.lab.cache.clone(), state.lab.cache_tokens), before);
+    assert_eq!(
+        (state.lab.cache.run.clone(), state.lab.cache.n_tokens),
+        before
+    );
 }
 
 #[test]

@@ -1,15 +1,11 @@
 //! Tests of the state: commands and events in, state and effects out.
 
-mod batch;
-mod blind;
 mod branch_tree;
 mod branches;
 mod by_hand;
 mod compute;
-mod fit;
 mod futures;
 mod hub;
-mod lab;
 pub(crate) mod lesson_kinds;
 pub(crate) mod lessons;
 mod models;
@@ -26,7 +22,6 @@ mod run_end;
 mod runs;
 mod score;
 pub(crate) mod servers;
-mod stability;
 mod undo;
 mod verification;
 mod what_if;

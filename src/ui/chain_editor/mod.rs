@@ -80,7 +80,7 @@ struct Edit {
 }
 
 /// Draws the editor of the pane at `place` beside its `card`, if `chip` has opened it.
-pub(super) fn chain_editor_ui(
+pub(crate) fn chain_editor_ui(
     chip: &Response,
     id: Id,
     card: Rect,

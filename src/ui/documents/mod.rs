@@ -1,7 +1,7 @@
 //! What renders the documents that can be saved. Each copies what it needs from the state, and is
 //! rendered from that on another thread.
 //!
-//! An experiment's documents are in `ui::lab::documents`. `app::documents` lists all kinds.
+//! An experiment's documents are in its folder. `app::documents` lists all kinds.
 
 mod picture;
 mod run;

@@ -4,15 +4,15 @@ use crate::decoding::filters::TopP;
 use crate::decoding::{ChainConfig, Filter};
 use crate::export::{PaneSummary, RunSummary};
 use crate::generation::ChatSupport;
+use crate::lab::LabTab;
 use crate::lessons::built_in;
 use crate::state::tests::lesson_kinds::{answer_well, begin_kinds, next_question};
 use crate::state::tests::servers::with_server_problems;
 use crate::state::tests::{asked, branched, loaded_with, ready, write};
 use crate::state::{
-    AppState, BranchCommand, BranchesView, Command, DockTab, HelpTab, KeptRun, LabTab,
-    LessonCommand, ModelsCommand, ModelsTab, Notice, Pace, Page, PaletteCommand, PasteCommand,
-    PathPurpose, Pin, PromptMode, RunCommand, ScoreCommand, ServerCommand, SettingsTab,
-    SystemFolders,
+    AppState, BranchCommand, BranchesView, Command, DockTab, HelpTab, KeptRun, LessonCommand,
+    ModelsCommand, ModelsTab, Notice, Pace, Page, PaletteCommand, PasteCommand, PathPurpose, Pin,
+    PromptMode, RunCommand, ScoreCommand, ServerCommand, SettingsTab, SystemFolders,
 };
 
 /// A state of the window, and the controls that are pressed in it, in order.
