@@ -415,10 +415,9 @@ impl AppState {
                 effects
             }
             Act::StepBack => self.dispatch(Command::Branch(BranchCommand::StepBack)),
-            Act::Pick(rank) => {
-                let command = self.lesson_pick(rank).map(Command::Branch);
-                command.map_or_else(Vec::new, |command| self.dispatch(command))
-            }
+            Act::Pick(rank) => self
+                .lesson_pick(rank)
+                .map_or_else(Vec::new, |pick| self.dispatch(Command::Branch(pick))),
             Act::FullSpeed => self.dispatch(Command::SetPace(Pace::FullSpeed)),
             Act::Settings(place, settings) => self.act_on_settings(place, *settings),
             Act::Prompt(prompt) => {

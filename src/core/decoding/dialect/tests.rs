@@ -1,3 +1,5 @@
+//! Which stages, defaults and orders each dialect has.
+
 use super::Dialect;
 use crate::decoding::filters::{MinP, Temperature, TopK, TopP};
 use crate::decoding::testing::logits_of;
