@@ -44,7 +44,7 @@ impl Naming {
             ExpertMatrix::Down => Some("output_linear"),
             ExpertMatrix::Gate | ExpertMatrix::Up => None,
         };
-        let linear = linear.filter(|_| matches!(self, Self::GraniteMoe | Self::GraniteHybrid));
+        let linear = linear.filter(|_| self == Self::GraniteHybrid);
         let linear =
             linear.map(|part| format!("model.layers.{layer}.block_sparse_moe.{part}.weight"));
         [stacked].into_iter().chain(linear).collect()
@@ -82,7 +82,7 @@ impl Naming {
     const fn experts(self) -> &'static str {
         match self {
             Self::Lfm2 => "feed_forward.experts",
-            Self::Mixtral | Self::GraniteMoe | Self::GraniteHybrid => "block_sparse_moe.experts",
+            Self::Mixtral | Self::GraniteHybrid => "block_sparse_moe.experts",
             Self::TransformersWithNormsAfter => "experts",
             _ => "mlp.experts",
         }

@@ -40,10 +40,9 @@ pub(crate) enum Naming {
     GptOss,
     /// `transformer.h.0.attn.c_attn.weight`, as in GPT-2.
     Gpt2,
-    /// As in `Transformers`, with Granite 4's names for the feed-forward network.
+    /// As in `Transformers`, with the names of Granite 3 and 4 for the router and for the
+    /// expert that all tokens use.
     GraniteHybrid,
-    /// As in `Transformers`, with Granite 3's name for the router.
-    GraniteMoe,
     /// As in `Transformers`, with Hunyuan's names for the norms of queries and keys.
     Hunyuan,
     /// `model.layers.0.operator_norm.weight`, as in LFM2.
@@ -284,7 +283,6 @@ impl Naming {
             Self::Gpt2 => tables::gpt2(role),
             Self::GptOss => tables::gpt_oss(role),
             Self::GraniteHybrid => tables::granite_hybrid(role),
-            Self::GraniteMoe => tables::granite_moe(role),
             Self::Hunyuan => tables::hunyuan(role),
             Self::Lfm2 => tables::lfm2(role),
             Self::Mixtral => tables::mixtral(role),
@@ -307,7 +305,6 @@ impl Naming {
             | Self::Glm4Moe
             | Self::GptOss
             | Self::GraniteHybrid
-            | Self::GraniteMoe
             | Self::Hunyuan
             | Self::Lfm2
             | Self::Mixtral => format!("model.layers.{layer}.{name}"),

@@ -65,7 +65,6 @@ impl Naming {
             | Self::Glm4Moe
             | Self::GptOss
             | Self::GraniteHybrid
-            | Self::GraniteMoe
             | Self::Hunyuan
             | Self::Lfm2
             | Self::Mixtral => &[

@@ -272,18 +272,12 @@ pub(super) const fn gpt_oss(role: TensorRole) -> &'static str {
     }
 }
 
-pub(super) const fn granite_moe(role: TensorRole) -> &'static str {
-    match role {
-        TensorRole::Router => "block_sparse_moe.router.layer",
-        other => transformers(other),
-    }
-}
-
 pub(super) const fn granite_hybrid(role: TensorRole) -> &'static str {
     match role {
         TensorRole::FfnGateUp => "shared_mlp.input_linear",
         TensorRole::FfnDown => "shared_mlp.output_linear",
-        other => granite_moe(other),
+        TensorRole::Router => "block_sparse_moe.router.layer",
+        other => transformers(other),
     }
 }
 
