@@ -8,6 +8,7 @@ use crate::export;
 use crate::lab::blind::VotesDocument;
 use crate::lab::cache::CacheDocument;
 use crate::lab::fit::FitDocument;
+use crate::lab::influence::InfluenceDocument;
 use crate::lab::models::ModelsDocument;
 use crate::lab::prompts::PromptsDocument;
 use crate::lab::stability::StabilityDocument;
@@ -21,7 +22,7 @@ use crate::ui::futures::FuturesDocument;
 use crate::ui::pictures::Look;
 
 /// Every kind, each of which recognizes its own documents.
-const KINDS: [Gather; 14] = [
+const KINDS: [Gather; 15] = [
     gather_as::<RunDocument>,
     gather_as::<EverythingDocument>,
     gather_as::<PictureDocument>,
@@ -31,6 +32,7 @@ const KINDS: [Gather; 14] = [
     gather_as::<PromptsDocument>,
     gather_as::<FitDocument>,
     gather_as::<CacheDocument>,
+    gather_as::<InfluenceDocument>,
     gather_as::<ModelsDocument>,
     gather_as::<VotesDocument>,
     gather_as::<PresetsDocument>,

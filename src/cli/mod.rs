@@ -100,6 +100,8 @@ enum Command {
     Sweep(lab::sweep::command::Arguments),
     /// Find the settings under which a model would most likely generate given texts
     Fit(lab::fit::command::Arguments),
+    /// Measure which parts of a prompt mattered, by leaving out each of them
+    Influence(lab::influence::command::Arguments),
     /// Measure what the KV cache costs and saves
     Cache(lab::cache::command::Arguments),
     /// Convert a pane's settings to or from another tool's format
@@ -141,6 +143,7 @@ pub fn run() -> ExitCode {
         Some(Command::Detect(arguments)) => detect::run(&arguments),
         Some(Command::Sweep(arguments)) => lab::sweep::command::run(&arguments),
         Some(Command::Fit(arguments)) => lab::fit::command::run(&arguments),
+        Some(Command::Influence(arguments)) => lab::influence::command::run(&arguments),
         Some(Command::Cache(arguments)) => lab::cache::command::run(&arguments),
         Some(Command::Settings(arguments)) => settings::run(&arguments),
         Some(Command::Why(arguments)) => why::run(&arguments),

@@ -24,6 +24,9 @@ pub mod cache;
 /// The settings under which a text is most likely.
 pub mod fit;
 
+/// Which parts of a prompt mattered.
+pub mod influence;
+
 /// Two models that read the same text.
 pub mod models;
 
@@ -52,6 +55,8 @@ list::experiments! {
     Sweep, sweep: SweepTab;
     /// Many prompts.
     Prompts, prompts: PromptsTab;
+    /// Which parts of a prompt mattered.
+    Influence, influence: InfluenceTab;
     /// How far a text stays the same under other settings.
     Stability, stability: StabilityTab;
     /// The settings under which a text is most likely.

@@ -63,7 +63,7 @@ impl AppState {
         (0..self.panes.len()).filter(is_valid).collect()
     }
 
-    pub(super) fn generate_one(&mut self, id: PaneId) -> Vec<Effect> {
+    pub(crate) fn generate_one(&mut self, id: PaneId) -> Vec<Effect> {
         let Some(place) = self.place_of(id) else {
             return Vec::new();
         };

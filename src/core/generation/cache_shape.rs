@@ -100,7 +100,7 @@ impl CacheShape {
         };
         format!(
             "{subject} a state of {} for each text, whatever its length: every token changes the same \
-             numbers. A state can't be cut back, so earlier copies are kept, at the prompt's end and \
+             numbers. A state can’t be cut back, so earlier copies are kept, at the prompt’s end and \
              every {} tokens; going back restores the nearest and reads the tokens since.",
             ByteSize(self.n_state_bytes),
             Checkpoints::INTERVAL,

@@ -32,7 +32,7 @@ const BAR: f32 = 8.0;
 const N_BARS: usize = 4;
 
 /// Draws all plots into this rectangle, the same on the screen and in a file.
-pub fn cache_lab_ui(ui: &Ui, rect: Rect, lab: &CacheLab) {
+pub(crate) fn cache_lab_ui(ui: &Ui, rect: Rect, lab: &CacheLab) {
     let (times, below) = rect.split_top_bottom_at_fraction(TIMES);
     times_ui(ui, times.with_max_y(times.bottom() - 8.0), lab);
     let column = (below.width() - 2.0 * GAP) / 3.0;

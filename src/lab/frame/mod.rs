@@ -5,6 +5,7 @@ pub(super) mod bar;
 mod keys;
 pub(super) mod setup;
 mod tab;
+mod tinted_text;
 
 use egui::{Rect, Stroke, StrokeKind, Ui, vec2};
 
@@ -15,6 +16,7 @@ use crate::state::{AppState, Command};
 
 pub(crate) use self::keys::{lab_keys_ui, run_command};
 pub(super) use self::tab::{Columns, Selection, Tab, TabPage};
+pub(super) use self::tinted_text::TintedText;
 
 /// The height of the row of tabs.
 const BAR: f32 = 36.0;

@@ -19,7 +19,7 @@ const POINT: f32 = 2.5;
 const N_DECADES: i32 = 8;
 
 /// Draws the comparison into this rectangle, the same on the screen and in a file.
-pub fn model_comparison_ui(ui: &Ui, rect: Rect, compared: &ComparedModels) {
+pub(crate) fn model_comparison_ui(ui: &Ui, rect: Rect, compared: &ComparedModels) {
     if !compared.facts.has_same_tokens {
         return lead_ui(ui, rect, compared);
     }

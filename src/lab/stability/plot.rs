@@ -42,7 +42,12 @@ fn step_of(stability: Stability, n_tokens: usize) -> usize {
 }
 
 /// Shows a map in this rectangle. In a picture, nothing can be clicked.
-pub fn stability_ui(ui: &Ui, rect: Rect, plot: StabilityPlot<'_>, target: Target) -> MapResponse {
+pub(crate) fn stability_ui(
+    ui: &Ui,
+    rect: Rect,
+    plot: StabilityPlot<'_>,
+    target: Target,
+) -> MapResponse {
     let theme = Theme::of(ui);
     title_ui(ui, rect, plot);
     let area = Rect::from_min_max(rect.min + vec2(LEFT, TITLE), rect.max - vec2(2.0, BELOW));

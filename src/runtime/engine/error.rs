@@ -31,6 +31,10 @@ pub enum EngineError {
     #[error("the text has {n_tokens} tokens; the model reads at most {n_max}")]
     TextTooLong { n_tokens: usize, n_max: usize },
 
+    /// An experiment can't run on this text.
+    #[error("{reason}")]
+    JobRefused { reason: String },
+
     /// The settings need something that this use of them does not offer.
     #[error(transparent)]
     Refused(#[from] Refusal),

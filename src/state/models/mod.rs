@@ -46,7 +46,7 @@ pub struct Models {
     /// The main model, which panes use unless they choose another.
     pub main: ModelStatus,
     /// The source of the main model, which is reloaded when the engine restarts.
-    pub(in crate::state) source: ModelSource,
+    pub(crate) source: ModelSource,
     /// The sources of all loads in progress, in the order of the requests. Each stays until the
     /// engine reports that the load succeeded, failed or was cancelled; the newest is the wanted
     /// one.

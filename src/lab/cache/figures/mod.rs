@@ -4,12 +4,12 @@
 mod line;
 mod table;
 #[cfg(test)]
-pub mod testing;
+pub(crate) mod testing;
 mod times;
 mod words;
 
-pub use line::Line;
-pub use table::CacheTable;
+pub(crate) use line::Line;
+pub(crate) use table::CacheTable;
 
 use self::line::median;
 use crate::decoding::TokenId;

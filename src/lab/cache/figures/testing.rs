@@ -14,7 +14,7 @@ use crate::generation::CacheShape;
 use crate::lab::cache::{CacheFacts, CacheSample, PaneCost};
 
 /// A prompt of 10 tokens, followed by 100 generated tokens.
-pub fn facts() -> CacheFacts {
+pub(crate) fn facts() -> CacheFacts {
     CacheFacts {
         n_prompt: 10,
         n_tokens: 100,
@@ -33,7 +33,7 @@ pub fn facts() -> CacheFacts {
 }
 
 /// All samples, with times that lie exactly on two lines.
-pub fn samples() -> Vec<CacheSample> {
+pub(crate) fn samples() -> Vec<CacheSample> {
     let on = (11..110).map(|length| CacheSample::On {
         length,
         token: TokenId(7),
@@ -67,7 +67,7 @@ pub fn samples() -> Vec<CacheSample> {
 }
 
 /// The whole measurement.
-pub fn lab() -> CacheLab {
+pub(crate) fn lab() -> CacheLab {
     let mut lab = CacheLab::new(facts());
     for sample in samples() {
         lab.add(&sample);

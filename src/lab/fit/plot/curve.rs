@@ -18,7 +18,7 @@ const LEAST_REACH: f64 = 5.0;
 const MOST_REACH: f64 = 40.0;
 
 /// Shows a curve in this rectangle. In a picture, nothing can be clicked.
-pub fn fit_curve_ui(ui: &Ui, rect: Rect, plot: FitPlot<'_>, target: Target) -> MapResponse {
+pub(crate) fn fit_curve_ui(ui: &Ui, rect: Rect, plot: FitPlot<'_>, target: Target) -> MapResponse {
     let theme = Theme::of(ui);
     let words = format!(
         "nats below the likeliest setting, {}",

@@ -13,7 +13,7 @@ const LEFT: f32 = 34.0;
 const BELOW: f32 = 42.0;
 
 /// Shows a map in this rectangle. In a picture, nothing can be clicked.
-pub fn fit_map_ui(ui: &Ui, rect: Rect, plot: FitPlot<'_>, target: Target) -> MapResponse {
+pub(crate) fn fit_map_ui(ui: &Ui, rect: Rect, plot: FitPlot<'_>, target: Target) -> MapResponse {
     let theme = Theme::of(ui);
     let setup = &plot.fit.setup;
     let Some(columns) = &setup.columns else {

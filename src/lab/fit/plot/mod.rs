@@ -5,8 +5,8 @@
 mod curve;
 mod map;
 
-pub use curve::fit_curve_ui;
-pub use map::fit_map_ui;
+pub(crate) use curve::fit_curve_ui;
+pub(crate) use map::fit_map_ui;
 
 use egui::{Align2, Color32, Rect, Ui, pos2};
 
@@ -22,7 +22,7 @@ const TITLE: f32 = 26.0;
 
 /// A fit, and what to mark in it.
 #[derive(Debug, Clone, Copy)]
-pub struct FitPlot<'a> {
+pub(crate) struct FitPlot<'a> {
     pub fit: &'a Fit,
     /// The most likely settings, if any are possible.
     pub best: Option<&'a FitPoint>,

@@ -3,7 +3,7 @@
 
 mod spans;
 #[cfg(any(test, feature = "testing"))]
-pub mod testing;
+pub(crate) mod testing;
 mod words;
 
 use std::sync::Arc;
@@ -13,8 +13,7 @@ use crate::decoding::TokenId;
 use crate::generation::{ModelInfo, PieceKind};
 use crate::lab::models::{ComparedToken, ComparisonFacts, DistributionGap, PredictedToken};
 
-pub use self::spans::Span;
-pub use self::words::nats;
+pub(crate) use self::words::nats;
 
 /// The tokens that two models, A and B, have predicted so far.
 #[derive(Debug, Clone, PartialEq)]

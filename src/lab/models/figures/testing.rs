@@ -17,7 +17,7 @@ use crate::lab::models::{
 };
 
 /// A token to which a model assigned this probability.
-pub fn predicted(text: &str, prob: f64, top: u32) -> PredictedToken {
+pub(crate) fn predicted(text: &str, prob: f64, top: u32) -> PredictedToken {
     PredictedToken {
         token: TokenId(7),
         piece: Piece::text(text),
@@ -40,7 +40,7 @@ fn models() -> [Arc<ModelInfo>; 2] {
 }
 
 /// Two models that split " the fox ran" into the same tokens and disagree about the last one.
-pub fn compared() -> ComparedModels {
+pub(crate) fn compared() -> ComparedModels {
     let facts = ComparisonFacts {
         n_tokens: [3, 3],
         n_bytes: [12, 12],
@@ -64,7 +64,7 @@ pub fn compared() -> ComparedModels {
 }
 
 /// Two models that split " the fox" differently.
-pub fn apart() -> ComparedModels {
+pub(crate) fn apart() -> ComparedModels {
     let facts = ComparisonFacts {
         n_tokens: [3, 2],
         n_bytes: [8, 9],

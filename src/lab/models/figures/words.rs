@@ -7,7 +7,7 @@ use crate::lab::models::{ComparedModels, PredictedToken};
 
 /// Formats nats with two significant digits, and tiny values in scientific notation: "1.3",
 /// "0.042", "3e−7".
-pub fn nats(value: f64) -> String {
+pub(crate) fn nats(value: f64) -> String {
     if value <= 0.0 {
         return "0".to_owned();
     }

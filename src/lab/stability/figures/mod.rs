@@ -6,9 +6,9 @@ mod head_only;
 mod intervals;
 mod map;
 
-pub use choice::HeldToken;
-pub use intervals::{Flip, IntervalSearch, StableInterval};
-pub use map::StabilityMap;
+pub(crate) use choice::HeldToken;
+pub(crate) use intervals::{Flip, IntervalSearch, StableInterval};
+pub(crate) use map::StabilityMap;
 
 use self::choice::is_recorded;
 use crate::analysis::WhatIfReader;
@@ -27,7 +27,7 @@ pub struct Stability {
 
 /// Applies a chain to each recorded step, with the recorded coins, until a token differs. From
 /// there on the texts have different contexts, so nothing more is known.
-pub fn stability(generation: &Generation, chain: &ChainConfig) -> Stability {
+pub(crate) fn stability(generation: &Generation, chain: &ChainConfig) -> Stability {
     let seed = generation.config.seed;
     let mut reader = WhatIfReader::new(&generation.prompt, chain.clone(), seed);
     for (n_same, step) in generation.steps.iter().enumerate() {

@@ -16,7 +16,7 @@ const REACH: f32 = 14.0;
 
 /// A metric as one number varies.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Curve {
+pub(crate) struct Curve {
     pub title: String,
     pub subtitle: String,
     /// What is varied, its values and their labels.
@@ -32,7 +32,7 @@ pub struct Curve {
 
 impl Curve {
     /// Returns the curve of a metric.
-    pub fn of(results: &SweepResults, metric: Metric) -> Self {
+    pub(crate) fn of(results: &SweepResults, metric: Metric) -> Self {
         let rows = &results.setup.rows;
         let cells = results.cells().iter();
         let summaries: Vec<Option<Summary>> = cells.map(|cell| cell.summary(metric)).collect();
@@ -81,7 +81,7 @@ fn without_spread(summary: Summary) -> Summary {
 }
 
 /// Shows a curve in this rectangle. `selected` is marked. In a picture, nothing can be clicked.
-pub fn curve_ui(
+pub(crate) fn curve_ui(
     ui: &Ui,
     rect: Rect,
     curve: &Curve,

@@ -4,7 +4,7 @@ use crate::analysis::sweep::{Axis, Metric, SweepResults};
 
 /// The map of one metric.
 #[derive(Debug, Clone, PartialEq)]
-pub struct SweepMap {
+pub(crate) struct SweepMap {
     /// The name of the metric: "Surprise".
     pub title: String,
     /// What the numbers are: "bits per token, mean of 8 texts".
@@ -30,7 +30,7 @@ pub struct SweepMap {
 
 impl SweepMap {
     /// Returns the map of a metric over two numbers. A sweep over one number has a single column.
-    pub fn of(results: &SweepResults, metric: Metric) -> Self {
+    pub(crate) fn of(results: &SweepResults, metric: Metric) -> Self {
         let setup = &results.setup;
         let summaries = results.cells().iter().map(|cell| cell.summary(metric));
         let values: Vec<Option<f64>> = summaries.map(|s| s.map(|s| s.mean)).collect();
@@ -64,7 +64,7 @@ impl SweepMap {
     }
 
     /// Returns where a value lies on the scale, from 0 to 1.
-    pub fn place_of(&self, value: f64) -> f64 {
+    pub(crate) fn place_of(&self, value: f64) -> f64 {
         let Some([from, to]) = self.scale else {
             return 0.0;
         };

@@ -23,12 +23,12 @@ const GAP: f32 = 2.0;
 const MIN_NUMBER: Vec2 = vec2(34.0, 15.0);
 
 /// Returns the height of a map whose cells are this high.
-pub fn map_height(n_rows: usize, cell: f32) -> f32 {
+pub(crate) fn map_height(n_rows: usize, cell: f32) -> f32 {
     TITLE + n_rows as f32 * (cell + GAP) + LABELS + NAMES
 }
 
 /// Shows a map in this rectangle. `selected` is ringed. In a picture, nothing can be clicked.
-pub fn map_ui(
+pub(crate) fn map_ui(
     ui: &Ui,
     rect: Rect,
     map: &SweepMap,

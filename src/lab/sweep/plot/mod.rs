@@ -10,5 +10,5 @@ mod scatter;
 
 pub(super) use curve::{Curve, curve_ui};
 pub(super) use data::SweepMap;
-pub(super) use map::{map_height, map_ui};
+pub(super) use map::map_ui;
 pub(super) use scatter::{Scatter, scatter_ui};

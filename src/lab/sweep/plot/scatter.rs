@@ -18,7 +18,7 @@ const REACH: f32 = 14.0;
 
 /// Two metrics of every cell.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Scatter {
+pub(crate) struct Scatter {
     pub title: String,
     pub subtitle: String,
     /// The name of the horizontal axis.
@@ -33,7 +33,7 @@ pub struct Scatter {
 
 impl Scatter {
     /// Returns the points of the cells that have both metrics, colored by the value of their row.
-    pub fn of(results: &SweepResults, [x, y]: [Metric; 2]) -> Self {
+    pub(crate) fn of(results: &SweepResults, [x, y]: [Metric; 2]) -> Self {
         let rows = &results.setup.rows;
         let n_columns = results.setup.n_columns();
         let last = rows.values().len().saturating_sub(1).max(1) as f64;
@@ -72,7 +72,7 @@ impl Scatter {
 }
 
 /// Shows the points in this rectangle. `selected` is ringed. In a picture, nothing can be clicked.
-pub fn scatter_ui(
+pub(crate) fn scatter_ui(
     ui: &Ui,
     rect: Rect,
     scatter: &Scatter,
