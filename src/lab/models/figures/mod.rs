@@ -2,7 +2,7 @@
 //! tokens differ, and which differences change the tokens that are picked.
 
 mod spans;
-#[cfg(any(test, feature = "testing"))]
+#[cfg(test)]
 pub(crate) mod testing;
 mod words;
 
