@@ -337,7 +337,7 @@ const TLS_SIGNS: &[&str] = &[
     "invalid peer",
     "peer is incompatible",
     "peer misbehaved",
-    "peer doesn’t support",
+    "peer doesn't support",
 ];
 
 /// Classifies a transport error by its text, because the underlying error types are not exposed.

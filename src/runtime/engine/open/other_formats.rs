@@ -71,7 +71,7 @@ impl UnreadWeights {
     pub(super) fn of(config: &Value) -> Option<Self> {
         if config.get("model_type").is_none() && config.get("ssm_cfg").is_some() {
             return Some(Self {
-                what: "Mamba’s weights in their authors' own format".to_owned(),
+                what: "Mamba’s weights in their authors’ own format".to_owned(),
                 instead: "the version whose name ends in -hf",
             });
         }
@@ -202,7 +202,7 @@ mod tests {
             ),
             (
                 r#"{"d_model": 768, "ssm_cfg": {}}"#,
-                "Mamba's weights in their authors' own format",
+                "Mamba’s weights in their authors’ own format",
             ),
         ] {
             let unread = unread(config).unwrap();
