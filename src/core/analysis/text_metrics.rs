@@ -423,7 +423,9 @@ mod tests {
             ("</think>", 0.9),
         ];
         let whole: Vec<(&str, f64)> = thought.into_iter().chain(answer).collect();
-        let (whole, answer) = (generation(&whole), generation(&answer));
+        let whole = generation(&whole);
+        let mut answer = whole.clone();
+        answer.steps = whole.steps.iter().skip(4).cloned().collect();
         let (counted, left_out) = (TextMetrics::of(&whole), TextMetrics::of_answer(&whole));
         let alone = TextMetrics::of(&answer);
         assert_eq!((counted.n_tokens, counted.n_thought_tokens), (8, Some(4)));

@@ -1,3 +1,5 @@
+//! Whether the pages in the documentation are those that the code writes.
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 

@@ -9,7 +9,7 @@ const N_BINS: usize = 10;
 
 /// The calibration of each pane's text.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CalibrationData {
+pub(super) struct CalibrationData {
     pub(super) lines: Vec<CalibrationLine>,
 }
 
