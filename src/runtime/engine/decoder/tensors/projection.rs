@@ -134,6 +134,18 @@ impl Projection {
 impl Part {
     fn quantized(matrices: &[StoredTensor], device: &Device) -> Result<Self, EngineError> {
         let matrix = StoredTensor::stack(matrices, device)?;
+        let (n_rows, width) = matrix.shape().dims2()?;
+        // candle multiplies two blocks of these formats at a time.
+        let in_pairs = matches!(
+            matrix.dtype(),
+            GgmlDType::Q4_1 | GgmlDType::Q5_0 | GgmlDType::Q5_1
+        );
+        if in_pairs && !(width / matrix.dtype().block_size()).is_multiple_of(2) {
+            return Ok(Self::Plain {
+                weights: matrix.dequantize(device)?,
+                n_slab_rows: n_rows.max(1),
+            });
+        }
         Ok(Self::Quantized(QMatMul::from_qtensor(matrix)?))
     }
 
