@@ -87,7 +87,7 @@ pub struct SmallestChange {
     consistent: bool,
     directions: Vec<Direction>,
     n_searched: usize,
-    /// What the grid steps choose that were tried in the current direction.
+    /// The grid steps tried so far in the current direction, with what each would have chosen.
     tried: BTreeMap<u32, Outcome>,
     /// The changes found so far, nearest first.
     changes: Vec<SettingChange>,
@@ -103,6 +103,16 @@ struct Direction {
     up: bool,
 }
 
+/// The slider of a setting, in one direction.
+struct Slider<'a> {
+    filter: &'a Filter,
+    param: &'a ParamSpec<Filter>,
+    /// The current value.
+    from: f64,
+    /// The values to try.
+    grid: Grid,
+}
+
 /// What a different value would have chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Outcome {
@@ -114,7 +124,7 @@ enum Outcome {
     Unknown,
 }
 
-/// The time for this frame is over. What was tried is kept.
+/// There was no time to try another value. What was tried before is kept.
 struct OutOfTime;
 
 impl Outcome {
@@ -167,7 +177,8 @@ impl SmallestChange {
         Some(search)
     }
 
-    /// Continues the search while `has_time` returns true. Returns whether it is complete.
+    /// Continues the search while `has_time` returns true, which is asked before each value that is
+    /// tried. Returns whether the search is complete.
     pub fn advance(&mut self, mut has_time: impl FnMut() -> bool) -> bool {
         while let Some(direction) = self.directions.get(self.n_searched).copied() {
             let mut tried = std::mem::take(&mut self.tried);
@@ -222,14 +233,21 @@ impl SmallestChange {
             })
     }
 
-    /// Searches one direction. Returns `None` if the slider ends here.
+    /// Searches one direction, and adds each value that it tries to `tried`. Returns `None` if the
+    /// slider ends here. Fails if there is no time for the next value.
     fn search(
         &self,
         direction: Direction,
         tried: &mut BTreeMap<u32, Outcome>,
         has_time: &mut impl FnMut() -> bool,
     ) -> Result<Option<(Side, Option<SettingChange>)>, OutOfTime> {
-        let Some((filter, param, from, grid)) = self.slider(direction) else {
+        let Some(Slider {
+            filter,
+            param,
+            from,
+            grid,
+        }) = self.slider(direction)
+        else {
             return Ok(None);
         };
         let chain_at = |index: u32| self.chain_with(direction, param, grid.value(index));
@@ -281,13 +299,18 @@ impl SmallestChange {
         Ok(Some((side, found)))
     }
 
-    /// Returns the stage, the setting, its current value and the values to try in a direction.
-    fn slider(&self, direction: Direction) -> Option<(&Filter, &ParamSpec<Filter>, f64, Grid)> {
+    /// Returns the slider of a direction, or `None` if it ends here.
+    fn slider(&self, direction: Direction) -> Option<Slider<'_>> {
         let filter = &self.chain.stages.get(direction.stage)?.filter;
         let param = filter.spec().params.get(direction.param)?;
         let from = param.get(filter)?;
         let grid = Grid::of(param, from, direction.up)?;
-        Some((filter, param, from, grid))
+        Some(Slider {
+            filter,
+            param,
+            from,
+            grid,
+        })
     }
 
     /// Returns the nearest value that the search finds to change the choice, by its grid step.
@@ -313,18 +336,11 @@ impl SmallestChange {
                 below = index;
             }
         }
-        let Some(mut above) = above else {
+        let Some(above) = above else {
             return Ok(None);
         };
-        while above - below > 1 {
-            let middle = below.midpoint(above);
-            if changes(middle)? {
-                above = middle;
-            } else {
-                below = middle;
-            }
-        }
-        Ok(Some(above))
+        let (_, first) = bisected(below, above, changes)?;
+        Ok(Some(first))
     }
 
     /// Returns the chain with another value of a setting.
@@ -402,20 +418,30 @@ fn last_same(
     last: u32,
     mut outcome: impl FnMut(u32) -> Result<Outcome, OutOfTime>,
 ) -> Result<u32, OutOfTime> {
-    let mut stays = |index: u32| outcome(index).map(|outcome| outcome == Outcome::Same);
-    if stays(last)? {
+    let mut differs = |index: u32| outcome(index).map(|outcome| outcome != Outcome::Same);
+    if !differs(last)? {
         return Ok(last);
     }
-    let (mut same, mut open) = (0, last);
-    while open - same > 1 {
-        let middle = same.midpoint(open);
-        if stays(middle)? {
-            same = middle;
+    let (same, _) = bisected(0, last, differs)?;
+    Ok(same)
+}
+
+/// Returns the neighboring grid steps between which `is_above` becomes true. It is false at `below`
+/// and true at `above`.
+fn bisected(
+    mut below: u32,
+    mut above: u32,
+    mut is_above: impl FnMut(u32) -> Result<bool, OutOfTime>,
+) -> Result<(u32, u32), OutOfTime> {
+    while above - below > 1 {
+        let middle = below.midpoint(above);
+        if is_above(middle)? {
+            above = middle;
         } else {
-            open = middle;
+            below = middle;
         }
     }
-    Ok(same)
+    Ok((below, above))
 }
 
 /// Formats a value of a setting; "off" if its stage has no effect there. A temperature of 1 is a
