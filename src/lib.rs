@@ -5,7 +5,7 @@
 
 pub use quartet_kernels as kernels;
 
-pub use quartet_core::{analysis, decoding, generation, glossary, interop, lessons};
+pub use quartet_core::{analysis, decoding, generation, glossary, interop, lessons, reference};
 
 pub use quartet_runtime::{engine, hub, servers, worker};
 
@@ -23,6 +23,9 @@ pub mod plots;
 
 /// The window's contents: reads the state, returns commands.
 pub mod ui;
+
+/// The experiments of the Lab, each with everything that belongs to it.
+pub mod lab;
 
 /// The desktop window.
 pub mod app;

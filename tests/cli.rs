@@ -539,7 +539,7 @@ fn an_impossible_benchmark_is_explained() {
     for (arguments, expected) in [
         (
             &["--max-tokens", "100000"][..],
-            "exceed this model's context",
+            "exceed this model’s context",
         ),
         (&["--context", "100000"], "100000 tokens exceed the"),
         (
@@ -732,7 +732,7 @@ fn a_broken_model_prints_one_error_and_nothing_else() {
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(stdout(&output), "");
     let expected = format!(
-        "error: The model's weights could not be understood: \
+        "error: The model’s weights could not be understood: \
          general.alignment must be a power of two, such as 32\n{}\n",
         path.display()
     );

@@ -91,7 +91,7 @@ fn mistakes_are_explained() {
         ),
         (&["--vary", "tmp 1"], "did you mean"),
         (&["--pane", "mirostat 3"], "adapts to what it has picked"),
-        (&["--json", "-", "--csv", "-"], "can't both write"),
+        (&["--json", "-", "--csv", "-"], "can’t both write"),
         (&[], "no token to score"),
     ] {
         let output = quartet(&[&text[..], arguments].concat());

@@ -6,9 +6,11 @@ use crate::scripted::ScriptedLm;
 use quartet::decoding::{ChainConfig, SelectorState};
 use quartet::engine::{JobPlan, JobUpdate, Session};
 use quartet::generation::{
-    CachePlan, ComparisonPlan, ComparisonText, FitPlan, FitText, FuturesPlan, GenerationConfig,
-    GenerationId, Limits, PromptForm, PromptText, SweepPlan,
+    FitPlan, FitText, FuturesPlan, GenerationConfig, GenerationId, Limits, PromptForm, PromptText,
+    SweepPlan,
 };
+use quartet::lab::cache::CachePlan;
+use quartet::lab::models::{ComparisonPlan, ComparisonText};
 
 fn limits() -> Limits {
     Limits {

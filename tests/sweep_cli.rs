@@ -152,7 +152,7 @@ fn a_sweep_that_cannot_run_says_why() {
         (
             &["--vary", "temp 1", "--json", "-", "--csv", "-"],
             2,
-            "can't both write to standard output",
+            "can’t both write to standard output",
         ),
         (
             &["--vary", "temp 1", "--prompts", "/no such file"],

@@ -5,8 +5,8 @@ use std::thread;
 
 use eframe::egui::{self, ColorImage};
 
-use super::documents::Drawing;
 use crate::state::Command;
+use crate::ui::documents::Drawing;
 use crate::ui::pictures::pixels;
 
 /// How many finished pictures can wait for the next frame.

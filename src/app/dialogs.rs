@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use eframe::egui;
 
-use crate::state::{Command, Document, PathPurpose};
+use crate::state::{Command, PathPurpose};
 
 /// How the user is asked for a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,19 +46,19 @@ pub(super) fn open(
         dialog = dialog.set_parent(frame);
     }
     // Some systems require dialogs to be created on the window's thread.
-    let handle: Handle = match purpose {
+    let handle: Handle = match &purpose {
         PathPurpose::ModelFile
         | PathPurpose::SecondModel
         | PathPurpose::SecondModelToVerify
         | PathPurpose::PaneModel(_)
-        | PathPurpose::OtherModel => {
+        | PathPurpose::Lab(_) => {
             let dialog = dialog.add_filter("GGUF models", &["gguf"]);
             Box::pin(dialog.add_filter("All files", &["*"]).pick_file())
         }
-        PathPurpose::ModelFolder
-        | PathPurpose::PaneModelFolder(_)
-        | PathPurpose::Folder(_)
-        | PathPurpose::Save(Document::Everything) => Box::pin(dialog.pick_folder()),
+        PathPurpose::ModelFolder | PathPurpose::PaneModelFolder(_) | PathPurpose::Folder(_) => {
+            Box::pin(dialog.pick_folder())
+        }
+        PathPurpose::Save(document) if document.is_folder() => Box::pin(dialog.pick_folder()),
         PathPurpose::Presets => {
             let dialog = dialog.add_filter("JSON", &["json"]);
             Box::pin(dialog.add_filter("All files", &["*"]).pick_file())

@@ -10,7 +10,6 @@ mod documents;
 mod folders;
 mod icon;
 mod import;
-mod lab_files;
 mod model_paths;
 mod runs;
 mod save;

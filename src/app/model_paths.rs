@@ -53,7 +53,7 @@ fn n_bytes(path: &Path) -> Result<u64, String> {
     let metadata = fs::metadata(path).map_err(|error| match error.kind() {
         ErrorKind::NotFound => "No longer exists".to_owned(),
         ErrorKind::PermissionDenied => "No permission to read it".to_owned(),
-        _ => format!("Can't be accessed: {}", io_words(&error)),
+        _ => format!("Can’t be accessed: {}", io_words(&error)),
     })?;
     if !metadata.is_dir() {
         return Ok(metadata.len());
@@ -62,7 +62,7 @@ fn n_bytes(path: &Path) -> Result<u64, String> {
         return Err("The folder no longer contains config.json".to_owned());
     }
     let entries =
-        fs::read_dir(path).map_err(|error| format!("Can't be read: {}", io_words(&error)))?;
+        fs::read_dir(path).map_err(|error| format!("Can’t be read: {}", io_words(&error)))?;
     // The files are often symbolic links, so follow them to get their size.
     let weights = entries
         .filter_map(Result::ok)

@@ -7,9 +7,10 @@ use std::thread::JoinHandle;
 use eframe::egui;
 
 use super::background;
-use super::documents::Render;
+use super::documents;
 use crate::generation::formatting::io_words;
 use crate::state::{Command, Document};
+use crate::ui::documents::Render;
 
 /// The threads that write files. Dropping it, as when the window closes, waits until all files are
 /// written.
@@ -51,7 +52,7 @@ impl Saves {
 
     /// Writes a document on a background thread and sends the result as a command.
     pub(super) fn start(&mut self, ctx: egui::Context, answers: &SyncSender<Command>, save: Save) {
-        let (document, path) = (save.document, save.path.clone());
+        let (document, path) = (save.document.clone(), save.path.clone());
         match background::spawn(ctx, "save", answers.clone(), || save.write()) {
             Ok(thread) => {
                 self.threads.retain(|thread| !thread.is_finished());
@@ -74,8 +75,8 @@ impl Save {
     fn write(self) -> Command {
         let (document, path) = (self.document, self.path);
         let rendered = self.render.and_then(|render| render());
-        let written =
-            rendered.and_then(|content| content.write(&path).map_err(|error| io_words(&error)));
+        let written = rendered
+            .and_then(|content| documents::write(content, &path).map_err(|error| io_words(&error)));
         match written {
             Ok(()) => Command::Saved { document, path },
             Err(error) => Command::SaveFailed {
@@ -94,8 +95,9 @@ mod tests {
     use eframe::egui;
 
     use super::{Save, Saves};
-    use crate::app::documents::{Look, gather};
-    use crate::state::{AppState, Document, Settings};
+    use crate::app::documents::gather;
+    use crate::state::{AppState, Document, PresetsDocument, Settings};
+    use crate::ui::pictures::Look;
     use crate::worker::ModelSource;
 
     #[test]
@@ -104,11 +106,11 @@ mod tests {
         let path = folder.path().join("presets.json");
         let (state, _) = AppState::new(Settings::default(), ModelSource::Embedded);
         let ctx = egui::Context::default();
-        let document = Document::Presets;
+        let document = Document::new(PresetsDocument);
         let save = Save {
-            document,
             path: path.clone(),
-            render: gather(&state, document, Look::of(&state, &ctx)),
+            render: gather(&state, &document, Look::of(&state, &ctx)),
+            document,
         };
         // The channel has no capacity and its receiver is about to be dropped.
         let (answers, reader) = sync_channel(0);

@@ -9,7 +9,7 @@ use eframe::egui;
 use super::autosave::{Autosave, Crashed, SetAside, Unrestored};
 use super::copy_picture::Copies;
 use super::dialogs::{self, Dialogs};
-use super::documents::{self, Look};
+use super::documents;
 use super::runs::{self, RunFolder, TextsToKeep};
 use super::save::{Save, Saves};
 use super::servers::ServerWorkers;
@@ -20,11 +20,15 @@ use crate::design::theme::Theme;
 use crate::generation::formatting::io_words;
 use crate::lessons::is_lesson_name;
 use crate::state::{
-    AppState, Command, Effect, FolderKind, Folders, HubCommand, PathPurpose, RunCommand,
-    RunRequest, Settings, ThemeChoice,
+    AppState, Command, Effect, FolderKind, HubCommand, PathPurpose, RunCommand, RunRequest,
+    Settings, SystemFolders, ThemeChoice,
 };
 use crate::ui::WindowUi;
-use crate::worker::{DownloadEvent, Downloads, HubConfig, ModelSource, Worker, models_folder};
+use crate::ui::documents::picture_drawing;
+use crate::ui::pictures::Look;
+use crate::worker::{
+    DownloadEvent, Downloads, HubConfig, ModelSource, Worker, hub_config, models_folder,
+};
 
 /// The name of the folder that holds the settings.
 const APP_NAME: &str = "quartet";
@@ -69,21 +73,21 @@ pub fn run(model: Option<PathBuf>, file: Option<PathBuf>) -> eframe::Result {
             let start = |wake: Wake| Worker::start(wake);
             let settings = loaded.settings;
             let mut app = App::new(&cc.egui_ctx, settings, source, Dialogs::Native, start);
-            app.state.folders = Folders {
+            app.state.folders.system = SystemFolders {
                 data: eframe::storage_dir(APP_NAME),
                 models: models_folder(),
             };
             app.settings_file = loaded.file;
             if !loaded.lost.is_empty() {
-                app.state.report_lost_settings(&loaded.lost);
+                app.state.notices.report_lost_settings(&loaded.lost);
             }
             if let Some(error) = loaded.error {
-                app.state.report_unsaved_settings(&error);
+                app.state.notices.report_unsaved_settings(&error);
             }
             if let Some(folder) = eframe::storage_dir(APP_NAME) {
                 app.keep_sessions_in(&cc.egui_ctx, folder.join("sessions"));
             }
-            if let Some(folder) = app.state.folder_of(FolderKind::Runs) {
+            if let Some(folder) = app.state.folders.of(FolderKind::Runs) {
                 app.keep_runs_in(folder);
             }
             if let Some(path) = file {
@@ -188,12 +192,16 @@ impl App {
                 places,
                 run,
             })) => self.state.restore_session(settings, run, &places),
-            Some(Err(SetAside { reason, path })) => match reason {
-                Unrestored::Unreadable(error) => {
-                    self.state.report_unreadable_session(&error, &path)
+            Some(Err(SetAside { reason, path })) => {
+                let notices = &mut self.state.notices;
+                match reason {
+                    Unrestored::Unreadable(error) => {
+                        notices.report_unreadable_session(&error, &path);
+                    }
+                    Unrestored::CrashedAgain => notices.offer_session(path),
                 }
-                Unrestored::CrashedAgain => self.state.offer_session(path),
-            },
+                Vec::new()
+            }
             None => Vec::new(),
         };
         for effect in effects {
@@ -301,8 +309,8 @@ impl App {
     /// Returns the Hub's threads, and starts them if necessary.
     fn downloads(&mut self, ctx: &egui::Context) -> &mut Downloads {
         let config = HubConfig {
-            cache_folder: self.state.chosen_folders.models.clone(),
-            ..HubConfig::default()
+            cache_folder: self.state.folders.chosen.models.clone(),
+            ..hub_config()
         };
         self.downloads
             .get_or_insert_with(|| Downloads::start(config, wake(ctx)))
@@ -311,7 +319,7 @@ impl App {
     /// Switches to the folder that the state now names for runs or models.
     fn use_folder(&mut self, kind: FolderKind) {
         match kind {
-            FolderKind::Runs => self.runs = RunFolder::new(self.state.folder_of(kind)),
+            FolderKind::Runs => self.runs = RunFolder::new(self.state.folders.of(kind)),
             FolderKind::Models => self.end_downloads(),
         }
     }
@@ -324,7 +332,7 @@ impl App {
             Effect::CopyText(text) => ctx.copy_text(text),
             Effect::CopyPicture(plot) => {
                 let look = Look::of(&self.state, ctx);
-                let drawing = documents::drawing(&self.state, plot, look);
+                let drawing = picture_drawing(&self.state, plot, look);
                 self.copies.start(ctx, drawing, look.style.scale, answers);
             }
             Effect::OpenDialog(purpose) => {
@@ -351,7 +359,7 @@ impl App {
             }
             Effect::Save(document, path) => {
                 let look = Look::of(&self.state, ctx);
-                let render = documents::gather(&self.state, document, look);
+                let render = documents::gather(&self.state, &document, look);
                 let save = Save {
                     document,
                     path,
@@ -391,7 +399,7 @@ impl eframe::App for App {
             }
         }
         if let Some(error) = self.autosave.update(ui.ctx(), &self.state) {
-            self.state.report_unsaved_session(&error);
+            self.state.notices.report_unsaved_session(&error);
         }
     }
 
@@ -404,7 +412,7 @@ impl eframe::App for App {
         if let Err(error) = &saved
             && !self.settings_failed
         {
-            self.state.report_unsaved_settings(&io_words(error));
+            self.state.notices.report_unsaved_settings(&io_words(error));
         }
         self.settings_failed = saved.is_err();
     }

@@ -15,7 +15,7 @@ use crate::worker::{ComputeChoice, CpuThreads};
 
 /// The compute arguments, for commands that run a model.
 #[derive(Debug, Clone, Copy, Args)]
-pub(super) struct ComputeArguments {
+pub(crate) struct ComputeArguments {
     #[command(flatten)]
     device: DeviceArgument,
 
@@ -35,7 +35,7 @@ pub(super) struct ComputeArguments {
 
 impl ComputeArguments {
     /// Returns the requested device, number formats and threads.
-    pub(super) fn choice(&self) -> ComputeChoice {
+    pub(crate) fn choice(&self) -> ComputeChoice {
         ComputeChoice {
             device: self.device.device,
             cache: self.cache.cache,
@@ -46,19 +46,19 @@ impl ComputeArguments {
     }
 
     /// Returns the number of CPU threads that will be used.
-    pub(super) fn n_threads(&self) -> usize {
+    pub(crate) fn n_threads(&self) -> usize {
         CpuThreads::of_machine().granted(self.threads).get()
     }
 
     /// Fails if a specific GPU was requested but the model runs on the CPU, so that results never
     /// come from a device other than the requested one.
-    pub(super) fn check(&self, info: &ModelInfo) -> Result<(), Failure> {
+    pub(crate) fn check(&self, info: &ModelInfo) -> Result<(), Failure> {
         let refusal = self.device.refusal(info);
         refusal.map_or(Ok(()), |message| Err(Failure::run(message)))
     }
 
     /// Returns a warning for each request that the model does not honor.
-    pub(super) fn warnings(&self, info: &ModelInfo) -> impl Iterator<Item = String> {
+    pub(crate) fn warnings(&self, info: &ModelInfo) -> impl Iterator<Item = String> {
         let warnings = [
             self.precision.warning(info),
             self.cache.warning(info),
@@ -69,6 +69,6 @@ impl ComputeArguments {
 }
 
 /// Returns the note shown when the CPU replaces an unavailable GPU.
-pub(super) fn cpu_fallback_note(reason: &str) -> String {
+pub(crate) fn cpu_fallback_note(reason: &str) -> String {
     format!("Using the CPU because no GPU is available: {reason}")
 }

@@ -8,7 +8,7 @@ use crate::generation::formatting::io_words;
 
 /// Writes to standard output. A closed pipe (`| head`) is not an error. Control characters are
 /// escaped if a terminal would obey them; files and pipes receive the exact bytes.
-pub(super) fn print(bytes: &[u8]) -> Result<(), Failure> {
+pub(crate) fn print(bytes: &[u8]) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
     let bytes = if stdout.is_terminal() {
         let text = String::from_utf8_lossy(bytes);
@@ -26,19 +26,19 @@ pub(super) fn print(bytes: &[u8]) -> Result<(), Failure> {
 }
 
 /// Writes a line to standard error.
-pub(super) fn note(line: &str) {
+pub(crate) fn note(line: &str) {
     // If standard error is closed, there is nowhere left to report it.
     writeln!(io::stderr().lock(), "{}", escape_control(line)).ok();
 }
 
 /// Writes an error message in the same form as clap.
-pub(super) fn error(message: &str) {
+pub(crate) fn error(message: &str) {
     note(&format!("error: {message}"));
 }
 
 /// Escapes control characters, so that text from a file can't move the cursor or change the
 /// terminal's colors.
-pub(super) fn escape_control(text: &str) -> String {
+pub(crate) fn escape_control(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
         if c.is_control() && !matches!(c, '\n' | '\t') {

@@ -6,10 +6,10 @@ use std::ops::RangeInclusive;
 use crate::generation::formatting::grouped;
 
 /// More tokens than the context of any model has.
-pub(super) const N_MAX_TOKENS: u64 = 20_000_000;
+pub(crate) const N_MAX_TOKENS: u64 = 20_000_000;
 
 /// Returns a parser of whole numbers in this range; the error names both ends.
-pub(super) fn count<T: TryFrom<u64>>(
+pub(crate) fn count<T: TryFrom<u64>>(
     range: RangeInclusive<u64>,
 ) -> impl Fn(&str) -> Result<T, String> + Clone {
     move |text| {
@@ -22,7 +22,7 @@ pub(super) fn count<T: TryFrom<u64>>(
 }
 
 /// Parses a count that something else limits; the error says which values are valid.
-pub(super) fn at_least_one(text: &str) -> Result<NonZeroUsize, &'static str> {
+pub(crate) fn at_least_one(text: &str) -> Result<NonZeroUsize, &'static str> {
     text.parse()
         .map_err(|_not_a_count: ParseIntError| "it must be a whole number, at least 1")
 }

@@ -6,7 +6,7 @@ use super::{console, interrupt};
 
 /// Why a command failed.
 #[derive(Debug)]
-pub(super) enum Failure {
+pub(crate) enum Failure {
     /// The arguments are invalid, for the reason given.
     Usage(String),
     /// Something failed while the command ran.
@@ -21,17 +21,17 @@ pub(super) enum Failure {
 
 impl Failure {
     /// The arguments are invalid; exits with code 2.
-    pub(super) fn usage(message: impl Into<String>) -> Self {
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
         Self::Usage(message.into())
     }
 
     /// Something failed while the command ran; exits with code 1.
-    pub(super) fn run(message: impl Into<String>) -> Self {
+    pub(crate) fn run(message: impl Into<String>) -> Self {
         Self::Run(message.into())
     }
 
     /// Turns a failed run into a usage error, for commands whose exit code 1 means something else.
-    pub(super) fn into_usage(self) -> Self {
+    pub(crate) fn into_usage(self) -> Self {
         match self {
             Self::Run(message) => Self::Usage(message),
             other => other,
@@ -39,7 +39,7 @@ impl Failure {
     }
 
     /// Prints the error and returns the exit code.
-    pub(super) fn report(self) -> ExitCode {
+    pub(crate) fn report(self) -> ExitCode {
         match self {
             Self::Usage(message) => {
                 console::error(&message);

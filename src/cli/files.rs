@@ -14,7 +14,7 @@ use crate::ui::run_folder::{self, RenderedRun};
 
 /// Writes the run in every format, with its plots, to a folder or to an archive whose name ends in
 /// `.zip`: all files or none. Creates the folder if it is missing.
-pub(super) fn export_run(path: &Path, generations: &[&Generation]) -> Result<(), String> {
+pub(crate) fn export_run(path: &Path, generations: &[&Generation]) -> Result<(), String> {
     let panes: Vec<Option<&Generation>> = generations.iter().copied().map(Some).collect();
     let files = run_folder::files(&panes, rendered_run(generations), PictureStyle::default())?;
     if !is_archive_name(path) {
@@ -26,7 +26,7 @@ pub(super) fn export_run(path: &Path, generations: &[&Generation]) -> Result<(),
 
 /// Writes these files, by name, to a folder: all or none. Creates the folder if it is missing, and
 /// says what it already had. `what` is exported: "the sweep".
-pub(super) fn export_folder(
+pub(crate) fn export_folder(
     folder: &Path,
     what: &str,
     files: &[(String, Vec<u8>)],
@@ -65,7 +65,7 @@ fn present_words(folder: &Path, files: &[(String, Vec<u8>)]) -> Option<String> {
 }
 
 /// Renders the run as a run file that says when it was finished: now.
-pub(super) fn run_file(generations: &[&Generation]) -> Vec<u8> {
+pub(crate) fn run_file(generations: &[&Generation]) -> Vec<u8> {
     rendered_run(generations).bytes
 }
 
@@ -81,18 +81,18 @@ fn rendered_run(generations: &[&Generation]) -> RenderedRun {
 }
 
 /// Returns the file that `--json` names, or `None` if the JSON goes to standard output.
-pub(super) fn json_file(json: Option<&Path>) -> Option<&Path> {
+pub(crate) fn json_file(json: Option<&Path>) -> Option<&Path> {
     json.filter(|path| *path != Path::new("-"))
 }
 
 /// Creates the folder if it is missing.
-pub(super) fn create_folder(folder: &Path) -> Result<(), String> {
+pub(crate) fn create_folder(folder: &Path) -> Result<(), String> {
     fs::create_dir_all(folder)
         .map_err(|error| failure_words("could not create the folder", &error, folder))
 }
 
 /// Creates the folder if it is missing, and returns it in that case.
-pub(super) fn new_folder(folder: &Path) -> Result<Option<NewFolder>, String> {
+pub(crate) fn new_folder(folder: &Path) -> Result<Option<NewFolder>, String> {
     let new = (!folder.exists()).then(|| NewFolder(folder.to_owned()));
     create_folder(folder)?;
     Ok(new)
@@ -100,7 +100,7 @@ pub(super) fn new_folder(folder: &Path) -> Result<Option<NewFolder>, String> {
 
 /// A folder that was created for an export. It is removed again if nothing was written to it.
 #[derive(Debug)]
-pub(super) struct NewFolder(PathBuf);
+pub(crate) struct NewFolder(PathBuf);
 
 impl Drop for NewFolder {
     fn drop(&mut self) {
@@ -111,7 +111,7 @@ impl Drop for NewFolder {
 
 /// Fails if a run of this many panes could not be exported to this folder or archive. Creates the
 /// folder if it is missing, and writes nothing else.
-pub(super) fn prepare_export(path: &Path, n_panes: usize) -> Result<Option<NewFolder>, String> {
+pub(crate) fn prepare_export(path: &Path, n_panes: usize) -> Result<Option<NewFolder>, String> {
     if n_panes > MAX_PANES {
         return Err(format!(
             "plots can show at most {MAX_PANES} panes, but {n_panes} were given"
@@ -127,13 +127,13 @@ pub(super) fn prepare_export(path: &Path, n_panes: usize) -> Result<Option<NewFo
 }
 
 /// Writes a file atomically, compressed if its name ends in `.gz`.
-pub(super) fn write_file(path: &Path, bytes: &[u8]) -> Result<(), String> {
+pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<(), String> {
     write_by_name(path, bytes).map_err(|error| write_error(path, &error))
 }
 
 /// Fails if [`write_file`] is bound to fail, so that a long run is not lost to a wrong path. Writes
 /// nothing.
-pub(super) fn check_file(path: &Path) -> Result<(), String> {
+pub(crate) fn check_file(path: &Path) -> Result<(), String> {
     check_writable(path).map_err(|error| write_error(path, &error))
 }
 

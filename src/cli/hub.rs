@@ -14,9 +14,10 @@ use super::progress::Progress;
 use crate::generation::ByteSize;
 use crate::generation::formatting::counted;
 use crate::hub::{
-    DownloadControl, DownloadPhase, DownloadProgress, DownloadTarget, Hub, HubConfig, HubError,
-    ModelFiles, Outcome, ProgressThrottle, RECOMMENDED, Repository,
+    DownloadControl, DownloadPhase, DownloadProgress, DownloadTarget, Hub, HubError, ModelFiles,
+    Outcome, ProgressThrottle, RECOMMENDED, Repository,
 };
+use crate::worker::hub_config;
 
 /// The shortest time between progress lines if standard error is not a terminal.
 const LOG_PAUSE: Duration = Duration::from_secs(5);
@@ -54,7 +55,7 @@ pub(super) struct DownloadArguments {
     file: Option<String>,
 }
 
-/// Prints the matching repositories with the sizes of their models.
+/// Prints the matching repositories, whether they open, and the sizes of their models.
 pub(super) fn search(arguments: &SearchArguments) -> Result<(), Failure> {
     if arguments.words.is_empty() {
         return console::print(recommendations().as_bytes());
@@ -65,10 +66,14 @@ pub(super) fn search(arguments: &SearchArguments) -> Result<(), Failure> {
     let found = found.map_err(fail)?.unwrap_or_default();
     if found.is_empty() {
         return Err(Failure::run(format!(
-            "no model that Quartet can open matches {query:?}"
+            "no model on the Hub matches {query:?}"
         )));
     }
     for repository in found {
+        if repository.openness.is_refused() {
+            console::print(entry(&repository).as_bytes())?;
+            continue;
+        }
         // If the sizes can't be fetched, the repository is shown without them.
         let sized = hub.files(&repository.name, &mut || true).ok().flatten();
         console::print(entry(&sized.unwrap_or(repository)).as_bytes())?;
@@ -135,7 +140,7 @@ pub(super) fn models() -> Result<(), Failure> {
 }
 
 fn open() -> Result<Hub, Failure> {
-    Hub::open(HubConfig::default()).map_err(fail)
+    Hub::open(hub_config()).map_err(fail)
 }
 
 fn fail(error: HubError) -> Failure {
@@ -184,6 +189,7 @@ fn entry(repository: &Repository) -> String {
         });
         line.push_str(fact);
     };
+    add(&repository.openness.to_string());
     add(&counted(repository.n_downloads as usize, "download"));
     add(&counted(repository.n_likes as usize, "like"));
     add(repository.license.as_deref().unwrap_or("unknown license"));
@@ -193,7 +199,8 @@ fn entry(repository: &Repository) -> String {
     if let Some(date) = repository.changed_at.as_ref().and_then(|at| at.get(..10)) {
         add(&format!("updated {date}"));
     }
-    for model in &repository.models {
+    let is_open = |model: &&ModelFiles| !model.openness.is_refused();
+    for model in repository.models.iter().filter(is_open) {
         let file = model.file().unwrap_or("the folder");
         // Writing to a string can't fail.
         write!(line, "\n    {file}  {}", facts(model)).ok();

@@ -104,11 +104,9 @@ fn table(
         ),
         ("Free memory", ByteSize(n_free).to_string()),
     ];
-    if memory.n_state_bytes > 0 {
-        let state = ByteSize(memory.n_state_bytes);
-        let words =
-            format!("{state} for each text in layers without attention, whatever its length");
-        rows.push(("State", words));
+    rows.extend(state_rows(memory, n_tokens));
+    if let Some(experts) = &outline.experts {
+        rows.push(("Experts", experts.to_string()));
     }
     if let Some(conversion) = &outline.conversion {
         rows.push(("Converts", conversion.to_string()));
@@ -131,6 +129,27 @@ fn table(
     table
 }
 
+/// Describes what a model with recurrent layers keeps besides keys and values.
+fn state_rows(memory: MemoryNeed, n_tokens: usize) -> Vec<(&'static str, String)> {
+    let mut rows = Vec::new();
+    let state = ByteSize(memory.n_state_bytes);
+    if memory.n_state_bytes > 0 {
+        let words =
+            format!("{state} for each text in layers without attention, whatever its length");
+        rows.push(("State", words));
+    }
+    let n_checkpoints = memory.n_checkpoints(n_tokens) as usize;
+    if n_checkpoints > 0 {
+        let words = format!(
+            "at most {} of {state} in each pane for going back: {}, counted in Memory",
+            counted(n_checkpoints, "earlier state"),
+            ByteSize(memory.n_checkpoint_bytes(n_tokens)),
+        );
+        rows.push(("Checkpoints", words));
+    }
+    rows
+}
+
 /// Formats a count in millions, with one decimal below 100.
 fn millions(n: u64) -> String {
     let millions = n as f64 / 1e6;
@@ -143,7 +162,7 @@ fn millions(n: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::table;
+    use super::{state_rows, table};
     use crate::engine::TokenizerOutline;
     use crate::generation::{Conversion, Implementation, MemoryNeed, ModelOutline};
 
@@ -163,8 +182,10 @@ mod tests {
                 n_weight_bytes: 1_320_000_000,
                 n_cache_bytes_per_token: 65_536,
                 n_state_bytes: 0,
+                keeps_checkpoints: false,
                 n_vocab: 128_256,
             },
+            experts: None,
             conversion: Some(Conversion {
                 formats: vec![("IQ4_NL".to_owned(), "Q8_0".to_owned())],
                 n_file_bytes: 18_000_000,
@@ -203,5 +224,27 @@ Warning      the settings could not be read
         assert!(through_candle.contains("Note         Runs on candle-transformers"));
         let enough = table(&outline, &tokenizer, 1, 1000, 9_000_000_000);
         assert!(!enough.contains("Needs"), "{enough}");
+    }
+
+    #[test]
+    fn states_and_their_earlier_copies_are_described() {
+        let memory = MemoryNeed {
+            n_weight_bytes: 0,
+            n_cache_bytes_per_token: 0,
+            n_state_bytes: 1_000_000,
+            keeps_checkpoints: true,
+            n_vocab: 0,
+        };
+        let state = "1.0 MB for each text in layers without attention, whatever its length";
+        let checkpoints = "at most 3 earlier states of 1.0 MB in each pane for going back: 3.0 MB, \
+                           counted in Memory";
+        let expected = [("State", state), ("Checkpoints", checkpoints)];
+        let expected = expected.map(|(title, words)| (title, words.to_owned()));
+        assert_eq!(state_rows(memory, 130), expected);
+        let stateless = MemoryNeed {
+            n_state_bytes: 0,
+            ..memory
+        };
+        assert!(state_rows(stateless, 130).is_empty());
     }
 }

@@ -15,26 +15,26 @@ const CTRL_C: u8 = 130;
 
 /// Tells whether a signal has asked the command to end.
 #[derive(Debug)]
-pub(super) struct Interrupt(&'static AtomicU8);
+pub(crate) struct Interrupt(&'static AtomicU8);
 
 impl Interrupt {
     /// Catches Ctrl+C, and on Unix also SIGTERM and SIGHUP. If they can't be caught, they end the
     /// program as usual.
-    pub(super) fn catch() -> Self {
+    pub(crate) fn catch() -> Self {
         if let Err(error) = listen() {
             console::note(&format!("Ctrl+C will end this command at once: {error}"));
         }
         Self(&RAISED)
     }
 
-    pub(super) fn is_raised(&self) -> bool {
+    pub(crate) fn is_raised(&self) -> bool {
         self.0.load(Ordering::Relaxed) != 0
     }
 }
 
 /// Returns the exit code for a command that a signal ended, as shells do: 128 plus the signal's
 /// number.
-pub(super) fn exit_code() -> u8 {
+pub(crate) fn exit_code() -> u8 {
     match RAISED.load(Ordering::Relaxed) {
         0 => CTRL_C,
         code => code,

@@ -10,7 +10,7 @@ const ID: GenerationId = GenerationId(0);
 
 /// Runs a plan and hands everything that the job reports to `on_report`. Ctrl+C stops the job and
 /// keeps what it has reported. Returns why it ended early, if it did.
-pub(super) fn run_job<T: JobData + Clone>(
+pub(crate) fn run_job<T: JobData + Clone>(
     plan: impl JobPlan,
     engine: &mut Engine,
     console: &mut Console,

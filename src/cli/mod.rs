@@ -6,52 +6,48 @@
 mod batch;
 mod bench;
 mod cache;
-mod cache_lab;
-mod compare;
-mod compute;
-mod console;
-mod count;
+pub(crate) mod compute;
+pub(crate) mod console;
+pub(crate) mod count;
 mod detect;
 mod device;
 mod exact;
-mod failure;
-mod files;
-mod fit;
+pub(crate) mod failure;
+pub(crate) mod files;
 mod generate;
 mod hub;
 mod inputs;
 mod inspect;
-mod interrupt;
-mod job;
+pub(crate) mod interrupt;
+pub(crate) mod job;
 mod lesson;
-mod model;
-mod named_value;
-mod outputs;
+pub(crate) mod model;
+pub(crate) mod named_value;
+pub(crate) mod outputs;
 mod pane_models;
-mod pane_run;
-mod panes;
+pub(crate) mod pane_run;
+pub(crate) mod panes;
 mod precision;
-mod progress;
-mod prompts;
+pub(crate) mod progress;
+pub(crate) mod prompts;
 mod render_template;
 mod replay;
 mod replay_json;
 mod replay_models;
 mod replay_report;
-mod report_output;
+pub(crate) mod report_output;
 mod sample;
 mod score;
 mod server;
 mod settings;
-mod stopping;
-mod sweep;
+pub(crate) mod stopping;
 mod system_files;
-mod text_input;
+pub(crate) mod text_input;
 mod text_lines;
 mod text_output;
-mod text_table;
+pub(crate) mod text_table;
 mod token_rules;
-mod vary;
+pub(crate) mod vary;
 mod why;
 
 use std::path::{Path, PathBuf};
@@ -62,6 +58,7 @@ use clap::{Parser, Subcommand};
 use self::failure::Failure;
 use crate::export::is_run_name;
 use crate::generation::formatting::io_words;
+use crate::lab;
 use crate::lessons::is_lesson_name;
 
 /// One prompt, four decodings, token by token: a playground that shows how a language model
@@ -96,15 +93,17 @@ enum Command {
     /// Score a given text: perplexity, the probability of each token, and what the settings cut
     Score(score::Arguments),
     /// Let two models read the same text, and show where their probabilities differ
-    Compare(compare::Arguments),
+    Compare(lab::models::command::Arguments),
     /// Look for a watermark in a text, without running a model
     Detect(detect::Arguments),
     /// Continue prompts under many settings and seeds, and compare the texts in maps
-    Sweep(sweep::Arguments),
+    Sweep(lab::sweep::command::Arguments),
     /// Find the settings under which a model would most likely generate given texts
-    Fit(fit::Arguments),
+    Fit(lab::fit::command::Arguments),
+    /// Measure which parts of a prompt mattered, by leaving out each of them
+    Influence(lab::influence::command::Arguments),
     /// Measure what the KV cache costs and saves
-    Cache(cache_lab::Arguments),
+    Cache(lab::cache::command::Arguments),
     /// Convert a pane's settings to or from another tool's format
     Settings(settings::Arguments),
     /// Explain why a token of an exported run was chosen
@@ -140,11 +139,12 @@ pub fn run() -> ExitCode {
         Some(Command::Inspect(arguments)) => inspect::run(&arguments),
         Some(Command::Sample(arguments)) => sample::run(&arguments),
         Some(Command::Score(arguments)) => score::run(&arguments),
-        Some(Command::Compare(arguments)) => compare::run(&arguments),
+        Some(Command::Compare(arguments)) => lab::models::command::run(&arguments),
         Some(Command::Detect(arguments)) => detect::run(&arguments),
-        Some(Command::Sweep(arguments)) => sweep::run(&arguments),
-        Some(Command::Fit(arguments)) => fit::run(&arguments),
-        Some(Command::Cache(arguments)) => cache_lab::run(&arguments),
+        Some(Command::Sweep(arguments)) => lab::sweep::command::run(&arguments),
+        Some(Command::Fit(arguments)) => lab::fit::command::run(&arguments),
+        Some(Command::Influence(arguments)) => lab::influence::command::run(&arguments),
+        Some(Command::Cache(arguments)) => lab::cache::command::run(&arguments),
         Some(Command::Settings(arguments)) => settings::run(&arguments),
         Some(Command::Why(arguments)) => why::run(&arguments),
         Some(Command::Lesson(arguments)) => lesson::run(&arguments),

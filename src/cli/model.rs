@@ -12,7 +12,7 @@ use crate::worker::ModelSource;
 const BUILT_IN: &str = "built-in";
 
 /// Returns the source of a model that is given as a path or as `built-in`.
-pub(super) fn named_source(path: &Path) -> ModelSource {
+pub(crate) fn named_source(path: &Path) -> ModelSource {
     if path.as_os_str() == BUILT_IN && !path.exists() {
         ModelSource::Embedded
     } else {
@@ -22,7 +22,7 @@ pub(super) fn named_source(path: &Path) -> ModelSource {
 
 /// The argument, for commands that run a model.
 #[derive(Debug, Clone, Args)]
-pub(super) struct ModelArgument {
+pub(crate) struct ModelArgument {
     /// A GGUF file, or a folder with config.json, tokenizer.json and safetensors; by default the
     /// built-in model
     #[arg(long, value_name = "PATH")]
@@ -31,14 +31,14 @@ pub(super) struct ModelArgument {
 
 impl ModelArgument {
     /// Returns the source of the model.
-    pub(super) fn source(&self) -> ModelSource {
+    pub(crate) fn source(&self) -> ModelSource {
         model_source(self.model.clone())
     }
 }
 
 /// The argument, for commands whose settings may need a second model.
 #[derive(Debug, Clone, Args)]
-pub(super) struct DraftModelArgument {
+pub(crate) struct DraftModelArgument {
     /// A second model with the same vocabulary, a GGUF file or a folder, for settings that name it:
     /// "drafts 4 model" and "guide 1.5 against model". The built-in model comes with a small one
     #[arg(long, value_name = "PATH")]
@@ -47,12 +47,12 @@ pub(super) struct DraftModelArgument {
 
 impl DraftModelArgument {
     /// Returns the path of the second model.
-    pub(super) const fn path(&self) -> Option<&PathBuf> {
+    pub(crate) const fn path(&self) -> Option<&PathBuf> {
         self.draft_model.as_ref()
     }
 
     /// Loads the second model, if there is one.
-    pub(super) fn load(&self, engine: &mut Engine, console: &mut Console) -> Result<(), Failure> {
+    pub(crate) fn load(&self, engine: &mut Engine, console: &mut Console) -> Result<(), Failure> {
         match &self.draft_model {
             Some(path) => engine.load_second(path.clone(), console),
             None => Ok(()),

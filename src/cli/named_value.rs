@@ -3,7 +3,7 @@
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 /// Parses a value by its name. The help and errors list all names.
-pub(super) fn parse_by_name<T, const N: usize>(
+pub(crate) fn parse_by_name<T, const N: usize>(
     all: [T; N],
     name: fn(T) -> &'static str,
 ) -> impl TypedValueParser<Value = T>

@@ -8,7 +8,7 @@ use super::failure::Failure;
 use super::files::{check_file, json_file, write_file};
 
 /// A file that a command can write, if its option is given.
-pub(super) struct OutputFile<'a> {
+pub(crate) struct OutputFile<'a> {
     /// The file, or `-` for standard output.
     pub path: Option<&'a Path>,
     /// Returns the content of the file.
@@ -16,11 +16,11 @@ pub(super) struct OutputFile<'a> {
 }
 
 /// Fails early if the files can't be written, before the work begins.
-pub(super) fn check_outputs(outputs: [(&str, Option<&Path>); 2]) -> Result<(), Failure> {
+pub(crate) fn check_outputs(outputs: [(&str, Option<&Path>); 2]) -> Result<(), Failure> {
     let [(first, _), (second, _)] = outputs;
     if outputs.map(|(_, path)| path) == [Some(Path::new("-")); 2] {
         return Err(Failure::usage(format!(
-            "{first} and {second} can't both write to standard output"
+            "{first} and {second} can’t both write to standard output"
         )));
     }
     for (_, path) in outputs {
@@ -33,7 +33,7 @@ pub(super) fn check_outputs(outputs: [(&str, Option<&Path>); 2]) -> Result<(), F
 
 /// Writes the files and prints the report, or the output that replaces it. Then runs `export`, if
 /// given. A failure of one does not prevent the others.
-pub(super) fn write_outputs(
+pub(crate) fn write_outputs(
     outputs: &[OutputFile<'_>],
     report: impl FnOnce() -> String,
     export: Option<&dyn Fn() -> Result<(), String>>,
@@ -59,7 +59,7 @@ pub(super) fn write_outputs(
 }
 
 /// Prints the error, if there is one. Returns whether the operation succeeded.
-pub(super) fn report_error(outcome: &Result<(), String>) -> bool {
+pub(crate) fn report_error(outcome: &Result<(), String>) -> bool {
     if let Err(message) = outcome {
         console::error(message);
     }

@@ -38,7 +38,7 @@ struct PaneModel {
 
 /// A model that panes use besides the run's.
 #[derive(Debug, Clone)]
-pub(super) struct OtherModel {
+pub(crate) struct OtherModel {
     pub source: ModelSource,
     pub info: Arc<ModelInfo>,
     pub vocabulary: Arc<Vocabulary>,

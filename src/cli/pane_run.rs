@@ -22,11 +22,11 @@ use crate::worker::{
 };
 
 /// How often a run checks for signals while no events arrive.
-pub(super) const SIGNAL_PAUSE: Duration = Duration::from_millis(50);
+pub(crate) const SIGNAL_PAUSE: Duration = Duration::from_millis(50);
 
 /// What a run prints while it lasts, and the signals that end it early.
 #[derive(Debug)]
-pub(super) struct Console {
+pub(crate) struct Console {
     pub progress: Progress,
     pub texts: TextOutput,
     pub interrupt: Interrupt,
@@ -34,7 +34,7 @@ pub(super) struct Console {
 
 impl Console {
     /// Shows progress only, and catches signals.
-    pub(super) fn quiet() -> Self {
+    pub(crate) fn quiet() -> Self {
         Self {
             progress: Progress::new(),
             texts: TextOutput::off(),
@@ -45,7 +45,7 @@ impl Console {
 
 /// A pane to run.
 #[derive(Debug, Clone)]
-pub(super) struct Pane {
+pub(crate) struct Pane {
     pub name: String,
     pub config: GenerationConfig,
     /// Its own model, if it does not use the run's.
@@ -54,7 +54,7 @@ pub(super) struct Pane {
 
 /// What the panes of a run do.
 #[derive(Debug, Clone)]
-pub(super) enum Task {
+pub(crate) enum Task {
     /// Continue a prompt.
     Generate(PromptText),
     /// Score a text, or its first tokens.
@@ -65,13 +65,13 @@ pub(super) enum Task {
 }
 
 /// Returns the source of the model given on the command line, by default the built-in one.
-pub(super) fn model_source(model: Option<PathBuf>) -> ModelSource {
+pub(crate) fn model_source(model: Option<PathBuf>) -> ModelSource {
     model.map_or(ModelSource::Embedded, ModelSource::Path)
 }
 
 /// Runs all panes together and returns their records. If the run fails or a signal arrives, the
 /// records keep the tokens so far and the reason.
-pub(super) fn run_panes(
+pub(crate) fn run_panes(
     mut engine: Engine,
     task: Task,
     panes: &[Pane],
@@ -86,7 +86,7 @@ pub(super) fn run_panes(
 }
 
 /// The engine's thread with a loaded model.
-pub(super) struct Engine {
+pub(crate) struct Engine {
     pub worker: Worker,
     pub info: Arc<ModelInfo>,
     /// The second model, if there is one.
@@ -98,7 +98,7 @@ pub(super) struct Engine {
 
 impl Engine {
     /// Starts the thread and loads a model.
-    pub(super) fn load(
+    pub(crate) fn load(
         source: ModelSource,
         choice: ComputeChoice,
         console: &mut Console,
@@ -119,7 +119,7 @@ impl Engine {
 
     /// Starts the thread and loads a model. Prints a warning for each argument that the model does
     /// not honor, and fails if it runs on a different device than requested.
-    pub(super) fn open(
+    pub(crate) fn open(
         source: ModelSource,
         compute: ComputeArguments,
         console: &mut Console,
@@ -133,7 +133,7 @@ impl Engine {
     }
 
     /// Loads the model that drafts or guides.
-    pub(super) fn load_second(
+    pub(crate) fn load_second(
         &mut self,
         path: PathBuf,
         console: &mut Console,
@@ -169,7 +169,7 @@ impl Engine {
     }
 
     /// Returns the record of a text before its first token.
-    pub(super) fn new_text(&self, pane: &Pane, prompt: &Arc<PromptRecord>) -> Generation {
+    pub(crate) fn new_text(&self, pane: &Pane, prompt: &Arc<PromptRecord>) -> Generation {
         let (info, vocabulary) = self.model_of(pane.model.as_ref());
         let second = self.second_for(&pane.config.chain);
         let models = TextModels {
@@ -182,13 +182,13 @@ impl Engine {
     }
 
     /// Returns the second model if these settings use it.
-    pub(super) fn second_for(&self, chain: &ChainConfig) -> Option<Arc<ModelInfo>> {
+    pub(crate) fn second_for(&self, chain: &ChainConfig) -> Option<Arc<ModelInfo>> {
         self.second.clone().filter(|_| chain.needs_second_model())
     }
 
     /// Sends the requests and collects what they generate. A pane's id in the requests is its index
     /// in `generations`.
-    pub(super) fn run(
+    pub(crate) fn run(
         &mut self,
         requests: Vec<Request>,
         generations: Vec<Generation>,
@@ -304,20 +304,20 @@ fn loaded(worker: &mut Worker, console: &mut Console) -> Result<Loaded, Failure>
 }
 
 /// Prints what could not be read of a model, and where its files contradict each other.
-pub(super) fn warn(load_warning: Option<&str>) {
+pub(crate) fn warn(load_warning: Option<&str>) {
     for warning in load_warning.into_iter().flat_map(str::lines) {
         console::note(&format!("warning: {warning}"));
     }
 }
 
 /// The records so far. A pane's index is its generation id.
-pub(super) struct Record {
+pub(crate) struct Record {
     panes: Vec<Recorder>,
 }
 
 impl Record {
     /// Begins with the records of these panes before their first tokens.
-    pub(super) fn of(texts: Vec<Generation>) -> Self {
+    pub(crate) fn of(texts: Vec<Generation>) -> Self {
         let numbered = (0..).map(GenerationId).zip(texts);
         Self {
             panes: numbered.map(|(id, text)| Recorder { id, text }).collect(),
@@ -325,24 +325,24 @@ impl Record {
     }
 
     /// Returns the records.
-    pub(super) fn into_texts(self) -> Vec<Generation> {
+    pub(crate) fn into_texts(self) -> Vec<Generation> {
         self.panes.into_iter().map(|pane| pane.text).collect()
     }
 
     /// Returns `Some` while any pane is still running.
-    pub(super) fn unfinished(&self) -> Option<()> {
+    pub(crate) fn unfinished(&self) -> Option<()> {
         let mut finishes = self.panes.iter().map(|pane| &pane.text.finish);
         finishes.any(Option::is_none).then_some(())
     }
 
     /// Records which settings of a text its server lacks or applies otherwise.
-    pub(super) fn note_not_applied(&mut self, id: GenerationId, not_applied: Vec<String>) {
+    pub(crate) fn note_not_applied(&mut self, id: GenerationId, not_applied: Vec<String>) {
         if let Some(pane) = self.panes.get_mut(place_of(id)) {
             pane.text.not_applied = not_applied;
         }
     }
 
-    pub(super) fn note(&mut self, event: Event, console: &mut Console) {
+    pub(crate) fn note(&mut self, event: Event, console: &mut Console) {
         match event {
             Event::Progress(progress) => {
                 for pane in &mut self.panes {
@@ -422,7 +422,7 @@ impl Record {
         format!("Generating, {n_steps} of at most {most} tokens")
     }
 
-    pub(super) fn fail_unfinished(&mut self, error: &str, console: &mut Console) {
+    pub(crate) fn fail_unfinished(&mut self, error: &str, console: &mut Console) {
         let texts = self.panes.iter_mut().map(|pane| &mut pane.text);
         for (place, text) in texts.enumerate() {
             if text.finish.is_none() {
@@ -440,7 +440,7 @@ fn place_of(id: GenerationId) -> usize {
 }
 
 /// Formats why a pane finished and after how many tokens: "End of text, 152 tokens".
-pub(super) fn finish_summary(pane: &Generation) -> String {
+pub(crate) fn finish_summary(pane: &Generation) -> String {
     let reason = pane.finish_words().unwrap_or_default();
     let tokens = match pane.steps.len() {
         0 => return reason,

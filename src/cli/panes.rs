@@ -11,7 +11,7 @@ use crate::generation::PaneSettings;
 use crate::interop::with_grammar_files;
 
 /// Parses each `--pane`, or returns the default panes of a new window if there are none.
-pub(super) fn pane_settings(descriptions: &[String]) -> Result<Vec<PaneSettings>, Failure> {
+pub(crate) fn pane_settings(descriptions: &[String]) -> Result<Vec<PaneSettings>, Failure> {
     if descriptions.is_empty() {
         return Ok(PaneSettings::classics().to_vec());
     }
@@ -20,7 +20,7 @@ pub(super) fn pane_settings(descriptions: &[String]) -> Result<Vec<PaneSettings>
 }
 
 /// Parses one `--pane`, after reading the files that it names.
-pub(super) fn pane_of(description: &str) -> Result<PaneSettings, Failure> {
+pub(crate) fn pane_of(description: &str) -> Result<PaneSettings, Failure> {
     let read = |name: &str| {
         let text = read_text(Path::new(name), "the grammar", MAX_TEXT_BYTES);
         text.map_err(Failure::into_usage)

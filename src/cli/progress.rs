@@ -11,7 +11,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 
 /// How progress is shown.
 #[derive(Debug)]
-pub(super) enum Progress {
+pub(crate) enum Progress {
     /// As an updating line, on a terminal.
     Line { drawn_at: Option<Instant> },
     /// As a log, in a file or a pipe.
@@ -22,7 +22,7 @@ pub(super) enum Progress {
 
 impl Progress {
     /// Chooses how to show progress, depending on whether standard error is a terminal.
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         if io::stderr().is_terminal() {
             Self::Line { drawn_at: None }
         } else {
@@ -31,7 +31,7 @@ impl Progress {
     }
 
     /// Shows a milestone, on a new line of a log.
-    pub(super) fn milestone(&mut self, message: &str) {
+    pub(crate) fn milestone(&mut self, message: &str) {
         match self {
             Self::Line { drawn_at } => {
                 draw(message);
@@ -43,7 +43,7 @@ impl Progress {
     }
 
     /// Updates the line on a terminal; a log ignores this.
-    pub(super) fn update(&mut self, message: impl FnOnce() -> String) {
+    pub(crate) fn update(&mut self, message: impl FnOnce() -> String) {
         if let Self::Line { drawn_at } = self
             && drawn_at.is_none_or(|drawn_at| drawn_at.elapsed() >= PAUSE)
         {
@@ -54,7 +54,7 @@ impl Progress {
 
     /// Clears the line and stops showing progress, so that a text can be printed to the terminal.
     /// A log continues.
-    pub(super) fn hide(&mut self) {
+    pub(crate) fn hide(&mut self) {
         if let Self::Line { .. } = self {
             self.clear();
             *self = Self::Hidden;
@@ -62,7 +62,7 @@ impl Progress {
     }
 
     /// Clears the line on a terminal.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         if let Self::Line { drawn_at: Some(_) } = self {
             draw("");
         }

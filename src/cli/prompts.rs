@@ -10,10 +10,10 @@ use crate::generation::PromptText;
 
 /// Whether prompts are raw text or messages to answer.
 #[derive(Debug, Args)]
-pub(super) struct ChatArguments {
+pub(crate) struct ChatArguments {
     /// Let the model answer the prompt, using its chat template
     #[arg(long)]
-    pub(super) chat: bool,
+    pub(crate) chat: bool,
 
     /// The system message of the chat; may be empty, which many templates treat otherwise than none
     #[arg(
@@ -27,7 +27,7 @@ pub(super) struct ChatArguments {
 
 impl ChatArguments {
     /// Makes a prompt from a text.
-    pub(super) fn prompt(&self, text: impl Into<String>) -> PromptText {
+    pub(crate) fn prompt(&self, text: impl Into<String>) -> PromptText {
         if self.chat {
             PromptText::chat_with(text, self.system.clone())
         } else {
@@ -37,7 +37,7 @@ impl ChatArguments {
 }
 
 /// Reads the prompts of a file, or of standard input for `-`. Empty lines are skipped.
-pub(super) fn prompts_from(path: &Path) -> Result<Vec<String>, Failure> {
+pub(crate) fn prompts_from(path: &Path) -> Result<Vec<String>, Failure> {
     let text = read_text(path, "the prompts", MAX_TEXT_BYTES)?;
     let prompts = lines(&text);
     if prompts.is_empty() {

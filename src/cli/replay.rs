@@ -25,7 +25,7 @@ use crate::generation::{
 };
 use crate::plots::VerifiedData;
 use crate::state::{PictureFormat, recorded_formats};
-use crate::ui::pictures::{Palette, View, encode, verified_drawing};
+use crate::ui::pictures::{Look, encode, verified_drawing};
 use crate::worker::{
     CacheType, ComputeChoice, Event, InputBits, ModelSource, PaneRequest, Precision, Request,
 };
@@ -37,7 +37,7 @@ Exit status:
      settings did not choose (by hand, typed, scored, by a server) are counted
   1  different: a token, a number that was computed in the same way, or another model, tokenizer or
      template than the file names without --other-model
-  2  the run can't be replayed
+  2  the run can’t be replayed
   3  the file contradicts itself. It wins over 1 and 2, and as far as possible it is found before
      the model is loaded
 
@@ -47,7 +47,7 @@ Fields of --json:
   n_tokens, n_chosen, n_given      How many tokens there are, how many the settings chose, and how
                                    many were given by_hand, scored or by_server
   same                             Whether model, second_model, tokenizer and template are the
-                                   file's
+                                   file’s
   contradiction                    The first: pane or branch, token, about, statement
   first_difference                 The first different token: pane, token, then, now, logit_gap
   panes                            The same counts for each pane, with words, same_tokens,
@@ -332,7 +332,7 @@ fn check_completed(then: &[Generation], now: &[Generation]) -> Result<(), Failur
             && then.finish != now.finish
         {
             let letter = pane_letter(place);
-            let message = format!("pane {letter} can't be replayed: {error}");
+            let message = format!("pane {letter} can’t be replayed: {error}");
             return Err(Failure::usage(message));
         }
     }
@@ -359,13 +359,10 @@ fn write_picture(path: &Path, report: &Report) -> Result<(), String> {
     let then: Vec<&Generation> = report.then.iter().collect();
     let now: Vec<&Generation> = report.now.iter().collect();
     let data = VerifiedData::of(&report.verdict, &then, &now);
-    let view = View {
-        palette: Palette::Light,
-        ..View::default()
-    };
+    let look = Look::default();
     let panes: Vec<Option<&Generation>> = then.into_iter().map(Some).collect();
-    let drawing = verified_drawing(&data, report.cause().as_deref(), &panes, view);
+    let drawing = verified_drawing(&data, report.cause().as_deref(), &panes, look);
     let format = picture_format(path).unwrap_or(PictureFormat::Svg);
-    let bytes = encode(&drawing, format, view.style).map_err(|error| error.to_string())?;
+    let bytes = encode(&drawing, format, look.style).map_err(|error| error.to_string())?;
     write_file(path, &bytes)
 }

@@ -12,7 +12,7 @@ use crate::ui::pictures::encode;
 
 /// The arguments that say where the result goes.
 #[derive(Debug, Args)]
-pub(super) struct OutputArguments {
+pub(crate) struct OutputArguments {
     /// Write everything to this file as JSON; `-` writes it to standard output instead of the report
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -27,7 +27,7 @@ pub(super) struct OutputArguments {
 }
 
 /// A result in every format.
-pub(super) struct Output<'a> {
+pub(crate) struct Output<'a> {
     /// The base name of the exported files.
     pub name: &'a str,
     pub report: &'a str,
@@ -40,7 +40,7 @@ pub(super) struct Output<'a> {
 impl OutputArguments {
     /// Fails early if the files can't be written, before the model is loaded. Returns the
     /// export folder if it was missing. `name` is the base name of the exported files.
-    pub(super) fn check(&self, name: &str) -> Result<Option<NewFolder>, Failure> {
+    pub(crate) fn check(&self, name: &str) -> Result<Option<NewFolder>, Failure> {
         let mut new = None;
         if let Some(folder) = &self.export {
             new = new_folder(folder).map_err(Failure::run)?;
@@ -54,7 +54,7 @@ impl OutputArguments {
     }
 
     /// Prints the report and writes the files. A failure of one output does not prevent the others.
-    pub(super) fn write(&self, output: &Output<'_>) -> Result<(), Failure> {
+    pub(crate) fn write(&self, output: &Output<'_>) -> Result<(), Failure> {
         let files = [
             OutputFile {
                 path: self.json.as_deref(),

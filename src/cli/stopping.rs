@@ -6,7 +6,7 @@ use crate::generation::{EndOfText, Limits};
 
 /// What ends a text besides its length.
 #[derive(Debug, Args)]
-pub(super) struct StopArguments {
+pub(crate) struct StopArguments {
     /// A text that stops generation; repeat for more stop sequences
     #[arg(long = "stop", value_name = "TEXT", allow_hyphen_values = true)]
     stop_strings: Vec<String>,
@@ -18,7 +18,7 @@ pub(super) struct StopArguments {
 
 impl StopArguments {
     /// Returns the limits for texts of at most `max_new_tokens` tokens.
-    pub(super) fn limits(&self, max_new_tokens: usize) -> Limits {
+    pub(crate) fn limits(&self, max_new_tokens: usize) -> Limits {
         Limits {
             max_new_tokens,
             stop_strings: self.stop_strings.clone(),

@@ -9,18 +9,18 @@ use crate::export::read_text_at_most;
 use crate::generation::formatting::{io_words, without_final_line_break};
 
 /// The largest text: more than the context of any model holds.
-pub(super) const MAX_TEXT_BYTES: u64 = 16_000_000;
+pub(crate) const MAX_TEXT_BYTES: u64 = 16_000_000;
 
 /// Reads a text for a model from a file, or from standard input for `-`. A final line break is
 /// dropped. `what` is its name in errors: "the prompt".
-pub(super) fn text_of(file: &Path, what: &str) -> Result<String, Failure> {
+pub(crate) fn text_of(file: &Path, what: &str) -> Result<String, Failure> {
     let text = read_text(file, what, MAX_TEXT_BYTES)?;
     Ok(without_final_line_break(&text).to_owned())
 }
 
 /// Reads all of a file, or of standard input for `-`, if it has at most `n_max` bytes. `what` is
 /// its name in errors: "the settings".
-pub(super) fn read_text(file: &Path, what: &str, n_max: u64) -> Result<String, Failure> {
+pub(crate) fn read_text(file: &Path, what: &str, n_max: u64) -> Result<String, Failure> {
     let (read, origin) = if file.as_os_str() == "-" {
         let read = read_text_at_most(io::stdin().lock(), n_max);
         (read, "Standard input".to_owned())

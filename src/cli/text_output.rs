@@ -14,7 +14,7 @@ const N_MAX_HEADING: usize = 400;
 
 /// How texts are printed while they are generated.
 #[derive(Debug)]
-pub(super) struct TextOutput {
+pub(crate) struct TextOutput {
     mode: Mode,
     /// Why writing to standard output failed, if it did.
     failure: Option<Failure>,

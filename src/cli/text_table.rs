@@ -1,7 +1,7 @@
 //! Formats tables as text.
 
 /// Aligns the last column to the left and all others to the right.
-pub(super) fn aligned(rows: &[Vec<String>]) -> Vec<String> {
+pub(crate) fn aligned(rows: &[Vec<String>]) -> Vec<String> {
     let mut widths: Vec<usize> = Vec::new();
     for row in rows {
         widths.resize(widths.len().max(row.len()), 0);

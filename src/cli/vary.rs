@@ -8,7 +8,7 @@ use crate::interop::parse_axis;
 
 /// Parses the axes: the rows, then the columns if two numbers are varied. `experiment` is its name
 /// in error messages: "a sweep".
-pub(super) fn axes_of(
+pub(crate) fn axes_of(
     descriptions: &[impl AsRef<str>],
     experiment: &str,
 ) -> Result<(Axis, Option<Axis>), Failure> {
@@ -21,7 +21,7 @@ pub(super) fn axes_of(
     let axis = |description: &str| {
         parse_axis(description).map_err(|error| {
             let pointed = error.pointing_into(description);
-            Failure::usage(format!("can't vary this:\n\n{pointed}"))
+            Failure::usage(format!("can’t vary this:\n\n{pointed}"))
         })
     };
     let axes: Result<Vec<Axis>, Failure> = descriptions
@@ -36,7 +36,7 @@ pub(super) fn axes_of(
 }
 
 /// Returns the settings that are not varied.
-pub(super) fn base_settings(pane: &String) -> Result<Option<PaneSettings>, Failure> {
+pub(crate) fn base_settings(pane: &String) -> Result<Option<PaneSettings>, Failure> {
     let base = pane_settings(std::slice::from_ref(pane))?;
     Ok(base.into_iter().next())
 }

@@ -133,7 +133,7 @@ pub const TERMS: [Term; 43] = [
     new(
         "Guidance",
         &[],
-        "Moving the logits away from what another prompt, or a smaller model, would make of the text.",
+        "Moving the logits away from what another prompt, a smaller model, or the model’s own early layers would make of the text.",
         Some("other + scale · (own − other)"),
     ),
     new(
@@ -314,8 +314,10 @@ mod tests {
     /// Returns the page of the documentation.
     fn page() -> String {
         let rows = TERMS.map(|term| {
-            let formula = term.formula.map(|formula| format!("`{formula}`"));
-            let formula = formula.unwrap_or_default();
+            let formula = term
+                .formula
+                .map(|formula| format!("`{formula}`"))
+                .unwrap_or_default();
             format!("| {} | {} | {formula} |\n", term.name, term.sentence)
         });
         format!("{HEAD}{}", rows.concat())

@@ -20,3 +20,6 @@ pub mod glossary;
 
 /// Lessons as data: their format, checks and scores.
 pub mod lessons;
+
+/// A page for each filter and each way to draw.
+pub mod reference;

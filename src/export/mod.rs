@@ -5,46 +5,34 @@
 //! windows or engines.
 
 mod archive;
-mod blind;
-mod cache_lab;
 pub(crate) mod csv;
 mod file;
 mod finish_date;
-mod fit;
 mod folder;
 mod futures;
 pub mod html;
 pub mod json;
 mod jsonl;
 mod markdown;
-mod model_comparison;
 mod prompt_hash;
 mod run_path;
 mod run_summary;
 mod runs;
 mod session_file;
-mod stability;
-mod sweep;
 mod text;
 mod text_file;
 mod texts;
 
 pub use self::archive::{is_archive_name, write_archive};
-pub use self::blind::VotesRecord;
-pub use self::cache_lab::CacheRecord;
 pub use self::file::{check_writable, read_at_most, remove_stale_temporaries, write_atomically};
-pub use self::fit::FitRecord;
 pub use self::folder::write_folder;
 pub use self::futures::{PaneFutures, render_futures};
-pub use self::model_comparison::ModelComparisonRecord;
 pub use self::prompt_hash::prompt_hash;
 pub use self::run_path::{
     RunFileError, is_run_name, read_marked, read_run, read_text, write_by_name, write_run,
 };
 pub use self::run_summary::{PaneSummary, RunSummary, read_summary};
 pub use self::session_file::SessionFile;
-pub use self::stability::render_stability;
-pub use self::sweep::SweepRecord;
 pub use self::text_file::read_text_at_most;
 pub use self::texts::{TextRow, texts_csv, texts_jsonl};
 

@@ -3,8 +3,8 @@
 use egui::{Align2, Color32, Rect, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2};
 
 use super::{
-    AROUND, MARGIN, PicturePlot, TITLE_ROW, Target, TextRun, paint_text, paint_text_within,
-    title_ui,
+    AROUND, MARGIN, PicturePlot, PlotFile, PlottedRun, RunPicture, TITLE_ROW, Target, TextRun,
+    paint_text, paint_text_within, title_ui,
 };
 use crate::decoding::selector::Fate;
 use crate::design::fonts::Face;
@@ -303,6 +303,21 @@ fn tile_words(tile: &Tile, token: usize, beam: usize) -> String {
         TileState::Dropped(why) => ("dropped", format!(": {why}")),
     };
     format!("Token {token}, beam {beam}, ‘{word}’, {state}, {sum}{why}")
+}
+
+/// The tree of the first beam search of a run.
+pub(super) struct BeamsPicture;
+
+impl RunPicture for BeamsPicture {
+    fn files(&self) -> Vec<PlotFile> {
+        Vec::new()
+    }
+
+    fn plot<'a>(&self, run: PlottedRun<'a>) -> Option<Box<dyn PicturePlot + 'a>> {
+        let mut texts = run.panes.iter().enumerate();
+        let tree = texts.find_map(|(pane, text)| BeamTree::of(pane, (*text)?))?;
+        Some(Box::new(tree))
+    }
 }
 
 impl PicturePlot for BeamTree {

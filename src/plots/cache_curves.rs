@@ -2,7 +2,7 @@
 
 use egui::{Align2, Pos2, Rect, Role, Sense, Stroke, Ui, WidgetInfo, pos2, vec2};
 
-use super::sweep::{Axes, Scale};
+use super::{Axes, Scale};
 use super::{TextRun, paint_text};
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;

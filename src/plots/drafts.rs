@@ -3,7 +3,10 @@
 
 use egui::{Align2, Color32, Pos2, Rect, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2};
 
-use super::{AROUND, PicturePlot, Target, TextRun, count, paint_text, paint_text_within, title_ui};
+use super::{
+    AROUND, PicturePlot, PlotFile, PlottedRun, RunPicture, Target, TextRun, count, paint_text,
+    paint_text_within, title_ui,
+};
 use crate::analysis::{DraftPass, DraftPasses, Verdict, VerifiedToken};
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
@@ -297,6 +300,21 @@ fn pass_words(strip: &DraftStrip<'_>) -> String {
         (0, _) => format!("Pass {number}: no drafts; {word} was sampled"),
         (n, 0) => format!("Pass {number}: {n_accepted} of {n} drafts accepted"),
         (n, _) => format!("Pass {number}: {n_accepted} of {n} drafts accepted, then {word}"),
+    }
+}
+
+/// The passes of the first text of a run that was written with drafts.
+pub(super) struct DraftsPicture;
+
+impl RunPicture for DraftsPicture {
+    fn files(&self) -> Vec<PlotFile> {
+        Vec::new()
+    }
+
+    fn plot<'a>(&self, run: PlottedRun<'a>) -> Option<Box<dyn PicturePlot + 'a>> {
+        let mut texts = run.panes.iter().enumerate();
+        let strip = texts.find_map(|(pane, text)| DraftStrip::of(pane, (*text)?, None))?;
+        Some(Box::new(strip))
     }
 }
 

@@ -10,7 +10,7 @@ use crate::design::theme::Theme;
 use crate::design::widgets::focus_ring;
 
 /// The layout of the cells. The largest value of the rows is at the top.
-pub(super) struct FineGrid<'a> {
+pub struct FineGrid<'a> {
     area: Rect,
     rows: &'a Axis,
     columns: &'a Axis,
@@ -20,7 +20,7 @@ pub(super) struct FineGrid<'a> {
 
 impl<'a> FineGrid<'a> {
     /// Lays out the cells in an area.
-    pub(super) fn new(area: Rect, [rows, columns]: [&'a Axis; 2]) -> Self {
+    pub fn new(area: Rect, [rows, columns]: [&'a Axis; 2]) -> Self {
         Self {
             area,
             rows,
@@ -55,7 +55,7 @@ impl<'a> FineGrid<'a> {
     }
 
     /// Returns the rectangle of a cell.
-    pub(super) fn cell(&self, cell: usize) -> Rect {
+    pub fn cell(&self, cell: usize) -> Rect {
         let (row, column) = (cell / self.n_columns(), cell % self.n_columns());
         let n_above = self.flipped(row);
         Rect::from_min_max(
@@ -65,7 +65,7 @@ impl<'a> FineGrid<'a> {
     }
 
     /// Returns the cell at this point.
-    pub(super) fn cell_at(&self, at: Pos2) -> Option<usize> {
+    pub fn cell_at(&self, at: Pos2) -> Option<usize> {
         if !self.area.contains(at) {
             return None;
         }
@@ -76,7 +76,7 @@ impl<'a> FineGrid<'a> {
     }
 
     /// Paints the cells that have a color. Neighbors of the same color share a rectangle.
-    pub(super) fn paint_cells(&self, ui: &Ui, color: impl Fn(usize) -> Option<Color32>) {
+    pub fn paint_cells(&self, ui: &Ui, color: impl Fn(usize) -> Option<Color32>) {
         let n_columns = self.n_columns();
         for n_above in 0..self.n_rows() {
             let row = self.flipped(n_above);
@@ -102,7 +102,7 @@ impl<'a> FineGrid<'a> {
     }
 
     /// Labels the round values, and names both numbers. A note follows the names.
-    pub(super) fn paint_labels(&self, ui: &Ui, rect: Rect, note: &str) {
+    pub fn paint_labels(&self, ui: &Ui, rect: Rect, note: &str) {
         let color = Theme::of(ui).text_3;
         for (row, value) in round_values(self.rows) {
             let n_above = self.flipped(row);
@@ -142,14 +142,14 @@ impl<'a> FineGrid<'a> {
     }
 
     /// Paints a ring around the selected cell.
-    pub(super) fn paint_selected(&self, ui: &Ui, cell: usize) {
+    pub fn paint_selected(&self, ui: &Ui, cell: usize) {
         let ring = Stroke::new(1.5, Theme::of(ui).text_1);
         let cell = self.cell(cell).expand(1.0);
         ui.painter().rect_stroke(cell, 1, ring, StrokeKind::Outside);
     }
 
     /// Reports the cell under the pointer. Screen readers read the name.
-    pub(super) fn response(&self, ui: &Ui, name: &str) -> MapResponse {
+    pub fn response(&self, ui: &Ui, name: &str) -> MapResponse {
         let response = ui.interact(self.area, ui.scope_id().with("map"), Sense::click());
         response.widget_info(|| WidgetInfo::labeled(Role::Table, true, name));
         focus_ring(ui, &response, 2);

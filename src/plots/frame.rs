@@ -83,7 +83,7 @@ pub fn title_ui(ui: &mut Ui, title: &str, badge: Option<usize>, subtitles: &[Str
 }
 
 /// Draws a title with its unit at the top of a plot, and names the plot for screen readers.
-pub(super) fn unit_title_ui(ui: &Ui, rect: Rect, [title, unit]: [&str; 2], words: &str) {
+pub fn unit_title_ui(ui: &Ui, rect: Rect, [title, unit]: [&str; 2], words: &str) {
     let theme = Theme::of(ui);
     let middle = rect.top() + 9.0;
     let run = TextRun::new(title, Face::SmallMedium, theme.text_1);

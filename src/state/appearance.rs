@@ -3,7 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{AppState, BranchesView, DockTab, Effect, LabTab, ThemeChoice, Tint};
+use super::{BranchesView, DockTab, ThemeChoice, Tint, ViewChoices};
+use crate::lab::LabTab;
 
 /// The size of all text, as a percentage of the normal size. Everything else grows with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Serialize, Deserialize)]
@@ -107,27 +108,25 @@ pub enum ViewChange {
     TextSize(TextSize),
 }
 
-impl AppState {
-    /// Changes how the window shows things.
-    pub(in crate::state) fn change_view(&mut self, change: ViewChange) -> Vec<Effect> {
-        let view = &mut self.view;
+impl ViewChoices {
+    /// Changes how the window shows things, apart from the tab of the Lab.
+    pub(super) fn change(&mut self, change: ViewChange) {
         match change {
             ViewChange::Tab(tab) => {
-                view.dock_tab = tab;
-                view.dock_open = Some(true);
+                self.dock_tab = tab;
+                self.dock_open = Some(true);
             }
             ViewChange::Branches(branches) => {
-                view.branches = branches;
-                view.dock_tab = DockTab::Branches;
-                view.dock_open = Some(true);
+                self.branches = branches;
+                self.dock_tab = DockTab::Branches;
+                self.dock_open = Some(true);
             }
-            ViewChange::Lab(tab) => self.lab.tab = tab,
-            ViewChange::Tint(tint) => view.tint = tint,
-            ViewChange::Marks(shown) => view.show_marks = shown,
-            ViewChange::Theme(theme) => view.theme = theme,
-            ViewChange::TextSize(size) => view.text_size = size,
+            ViewChange::Lab(_) => {}
+            ViewChange::Tint(tint) => self.tint = tint,
+            ViewChange::Marks(shown) => self.show_marks = shown,
+            ViewChange::Theme(theme) => self.theme = theme,
+            ViewChange::TextSize(size) => self.text_size = size,
         }
-        Vec::new()
     }
 }
 

@@ -3,19 +3,18 @@
 use std::path::{Path, PathBuf};
 
 use super::{
-    AppState, Command, Document, Effect, MAX_PANES, ModelStatus, ModelsCommand, Notice,
-    NoticeAction, NoticeKind, Pane, PaneId, PaneModelCommand, PaneStatus, PathPurpose, Pin,
-    PinMove, RunCommand,
+    Action, AppState, Command, Effect, MAX_PANES, ModelStatus, ModelsCommand, ModelsTab, Notice,
+    Pace, Page, Palette, PaletteCommand, Pane, PaneId, PaneModelCommand, Paste, PathPurpose, Pin,
+    PinMove, RunCommand, ScoreCommand, ScoreDialog, ServerCommand, ViewChange, WatermarkDialog,
 };
 use crate::decoding::ChainConfig;
-use crate::generation::{Continuation, FinishReason, PaneModel, PaneSettings};
-use crate::interop::presets;
-use crate::state::branches::Upcoming;
-use crate::state::pane_models::OwnModel;
-use crate::state::panes::pane::PendingGeneration;
+use crate::generation::{FinishReason, PaneSettings};
+use crate::interop::tools::Tool;
+use crate::state::folders::{FolderContext, try_folder};
+use crate::state::panes::paste::copy_settings;
 use crate::state::panes::run_end::is_token_hint;
-use crate::state::panes::solo::Solo;
-use crate::worker::{GenerationId, ModelSource, PaneRequest, Request, ServerRequest};
+use crate::state::words::change::Snapshot;
+use crate::worker::ModelSource;
 
 impl AppState {
     /// Applies a command and returns the effects to run outside.
@@ -26,305 +25,290 @@ impl AppState {
         // Widgets edit settings in place, so they may have changed since the last command.
         self.observe_settings();
         let mut effects = self.dispatch(command);
-        effects.extend(self.follow_lesson());
-        effects.extend(self.follow_pane_models());
-        effects.extend(self.follow_readers());
+        effects.extend(self.follow());
         self.observe_settings();
         effects
     }
 
+    /// Lets the lesson, the models and the panes that read along catch up with a change.
+    pub(super) fn follow(&mut self) -> Vec<Effect> {
+        let mut effects = self.follow_lesson();
+        let wanted = self.wanted_pane_models();
+        effects.extend(self.models.follow_panes(wanted));
+        effects.extend(self.follow_readers());
+        effects
+    }
+
+    /// Applies a command without what follows it.
     pub(super) fn dispatch(&mut self, command: Command) -> Vec<Effect> {
         match command {
-            Command::GenerateAll => self.generate_all(),
-            Command::AnotherSeed => self.try_another_seed(),
-            Command::Generate(id) => self.generate_one(id),
-            Command::StopAll => self.stop_all(),
-            Command::Stop(id) => self.stop(id),
-            Command::SetPace(pace) => self.set_pace(pace),
-            Command::Branch(command) => self.apply_to_branches(command),
-            Command::Futures(command) => self.apply_to_futures(command),
-            Command::Lab(command) => self.apply_to_lab(command),
-            Command::Lesson(command) => self.apply_to_lessons(command),
-            Command::PromptEdited => self.tokenize_prompt(),
-            Command::CopyPrompt => self.copy_prompt(),
+            Command::GenerateAll => return self.generate_all(),
+            Command::AnotherSeed => return self.try_another_seed(),
+            Command::Generate(id) => return self.generate_one(id),
+            Command::StopAll => return self.panes.stop_all(),
+            Command::Stop(id) => return self.panes.stop(id).into_iter().collect(),
+            Command::SetPace(pace) => return self.set_pace(pace),
+            Command::Branch(command) => return self.apply_to_branches(command),
+            Command::Futures(command) => return self.apply_to_futures(command),
+            Command::Lab(command) => return command.apply(self),
+            Command::Lesson(command) => return self.apply_to_lessons(command),
+            Command::PromptEdited => return self.prompt.tokenize(&self.models.main),
+            Command::CopyPrompt => return self.prompt.copy().into_iter().collect(),
 
-            Command::SetChain(id, chain) => self.set_chain(id, chain),
-            Command::Solo(id, index) => self.solo(id, index),
-            Command::SetSeed(id, seed) => self.set_seed(id, seed),
-            Command::ResetSettings(id) => self.reset_settings(id),
+            Command::SetChain(id, chain) => self.panes.set_chain(id, chain),
+            Command::Solo(id, index) => self.panes.solo(id, index),
+            Command::SetSeed(id, seed) => self.panes.set_seed(id, seed),
+            Command::ResetSettings(id) => self.panes.reset_settings(id),
             Command::AddPane => self.add_pane(),
-            Command::SetPaneCount(n_panes) => self.set_pane_count(n_panes),
-            Command::EditChain(id) => self.edit_chain(id),
+            Command::SetPaneCount(n_panes) => return self.set_pane_count(n_panes),
+            Command::EditChain(id) => self.dialogs.chain_to_edit = Some(id),
             Command::Duplicate(id) => self.duplicate(id),
-            Command::Remove(id) => self.remove(id),
-            Command::Undo => self.undo_change(),
-            Command::Redo => self.redo_change(),
-            Command::EndUndoStep => {
-                self.undo.end_step();
-                Vec::new()
+            Command::Remove(id) => return self.remove(id),
+            Command::Undo => return self.undo_change(),
+            Command::Redo => return self.redo_change(),
+            Command::EndUndoStep => self.undo.end_step(),
+            Command::CopyText(id) => return self.copy_text(id),
+            Command::CopySettings(id, tool) => return self.copy_settings(id, tool),
+            Command::Paste(command) => {
+                let (open, panes) = (&mut self.dialogs.paste, &mut self.panes);
+                Paste::apply(open, command, panes, &mut self.limits, &self.models);
             }
-            Command::CopyText(id) => self.copy_text(id),
-            Command::CopySettings(id, tool) => self.copy_settings(id, tool),
-            Command::Paste(command) => self.apply_to_paste(command),
-            Command::Preset(command) => self.apply_to_presets(command),
-            Command::Score(command) => self.apply_to_score(command),
+            Command::Preset(command) => {
+                let notice = command.apply(&mut self.presets, &self.panes);
+                notice.map(|notice| self.notify(notice));
+            }
+            Command::Score(ScoreCommand::Run) => return self.score_text(),
+            Command::Score(command) => {
+                let (open, notices) = (&mut self.dialogs.score, &mut self.notices);
+                let request = ScoreDialog::apply(open, command, &self.panes, &self.models, notices);
+                return request.into_iter().collect();
+            }
             Command::GrammarRead { pane, path, text } => self.use_grammar(pane, &path, text),
-            Command::Watermark(command) => self.apply_to_watermark(command),
+            Command::Watermark(command) => {
+                let (open, view) = (&mut self.dialogs.watermark, &mut self.view);
+                let n_vocab = self.models.main.n_vocab();
+                let request = WatermarkDialog::apply(open, command, &self.panes, view, n_vocab);
+                return request.into_iter().collect();
+            }
 
             Command::Pin(pin) => self.toggle_pin(pin),
-            Command::Unpin => self.unpin(),
+            Command::Unpin => self.pin = None,
             Command::MovePin(direction) => self.move_pin(direction),
 
-            Command::CopyPicture(plot) => vec![Effect::CopyPicture(plot)],
+            Command::CopyPicture(plot) => return vec![Effect::CopyPicture(plot)],
             Command::CopyPictureFailed(error) => {
-                self.notify(Notice::error("The picture was not copied", error))
+                self.notify(Notice::error("The picture was not copied", error));
             }
-            Command::ShowExport(open) => self.show_export(open),
+            Command::ShowExport(open) => return self.show_export(open),
 
-            Command::CopyWhy => self.copy_why(),
+            Command::CopyWhy => return self.copy_why(),
             Command::DrawStep => self.begin_step_draws(),
 
-            Command::DrawByHand(n) => self.draw_by_hand(n),
+            Command::DrawByHand(n) => return self.draw_by_hand(n),
 
-            Command::Palette(command) => self.apply_to_palette(command),
-            Command::ShowSettings(tab) => self.show_settings(tab),
-            Command::ShowHelp(tab) => self.show_help(tab),
+            Command::Palette(PaletteCommand::Open) => {
+                self.dialogs.palette = Some(Palette::default());
+            }
+            Command::Palette(PaletteCommand::Close) => self.dialogs.palette = None,
+            Command::Palette(PaletteCommand::Run(action)) => return self.run_action(action),
+            Command::ShowSettings(tab) => self.dialogs.settings = tab,
+            Command::ShowHelp(tab) => self.dialogs.help = tab,
             Command::ChangeView(change) => self.change_view(change),
 
-            Command::Run(command) => self.apply_to_runs(command),
+            Command::Run(command) => return self.apply_to_runs(command),
 
-            Command::LoadEmbeddedModel => self.load_model(ModelSource::Embedded),
-            Command::Models(command) => self.apply_to_models(command),
-            Command::ReadAlong(id, with) => self.read_along(id, with),
-            Command::PaneModel(command) => self.apply_to_pane_models(command),
-            Command::Server(command) => self.apply_to_servers(command),
-            Command::SecondModel(command) => self.apply_to_second(command),
-            Command::Hub(command) => self.apply_to_hub(command),
-            Command::AskPath(purpose) => vec![Effect::OpenDialog(purpose)],
-            Command::PathGiven(purpose, path) => self.use_path(purpose, path),
-            Command::DialogUnavailable(purpose) => self.open_path_field(purpose),
-            Command::ClosePathField => {
-                self.path_field = None;
-                Vec::new()
+            Command::LoadEmbeddedModel => return self.load_model(ModelSource::Embedded),
+            Command::Models(command) => return self.apply_to_models(command),
+            Command::ReadAlong(id, with) => return self.read_along(id, with),
+            Command::PaneModel(command) => return self.apply_to_pane_models(command),
+            Command::Server(ServerCommand::Show) => {
+                self.models.hub.tab = ModelsTab::Servers;
+                return self.models.show();
             }
-            Command::Saved { document, path } => self.saved(document, &path),
+            Command::Server(command) => {
+                return self.models.servers.apply(command, &mut self.panes);
+            }
+            Command::SecondModel(command) => {
+                return self.models.second.apply(command).into_iter().collect();
+            }
+            Command::Hub(command) => {
+                let (open, notices) = (self.models.dialog_open, &mut self.notices);
+                return self.models.hub.apply(command, open, notices);
+            }
+            Command::AskPath(purpose) => return vec![Effect::OpenDialog(purpose)],
+            Command::PathGiven(purpose, path) => return self.use_path(purpose, path),
+            Command::DialogUnavailable(purpose) => self.dialogs.open_path_field(purpose),
+            Command::ClosePathField => self.dialogs.path_field = None,
+            Command::Saved { document, path } => self.notices.on_saved(document, &path),
             Command::SaveFailed {
                 document,
                 path,
                 error,
-            } => self.save_failed(document, path, &error),
+            } => self.notices.on_save_failed(document, path, &error),
 
-            Command::ShowInFolder(path) => vec![Effect::ShowInFolder(path)],
-            Command::OpenFolder(path) => vec![Effect::OpenFolder(path)],
-            Command::FolderShown { path, error } => self.folder_shown(&path, error),
+            Command::ShowInFolder(path) => return vec![Effect::ShowInFolder(path)],
+            Command::OpenFolder(path) => return vec![Effect::OpenFolder(path)],
+            Command::FolderShown { path, error } => self.notices.on_folder_shown(&path, error),
 
-            Command::Folder(command) => self.apply_to_folders(command),
+            Command::Folder(command) => {
+                let mut context = FolderContext {
+                    history: &mut self.runs.history,
+                    hub: &mut self.models.hub,
+                    notices: &mut self.notices,
+                };
+                return self.folders.apply(command, &mut context);
+            }
 
-            Command::RestartEngine if self.model == ModelStatus::Lost => self.restart_engine(),
+            Command::RestartEngine if self.models.main == ModelStatus::Lost => {
+                return self.restart_engine();
+            }
             // Opening a model has already restarted it.
-            Command::RestartEngine => Vec::new(),
+            Command::RestartEngine => {}
             Command::CloseNotice => self.close_notice(),
         }
+        Vec::new()
     }
 
-    pub(super) fn generate_all(&mut self) -> Vec<Effect> {
-        if self.is_running() || self.blocking_reason().is_some() {
+    /// Changes the pace from the next token on. Step mode stops what is being generated, so that
+    /// the next token is requested by hand.
+    fn set_pace(&mut self, pace: Pace) -> Vec<Effect> {
+        let before = std::mem::replace(&mut self.pace, pace);
+        if before == pace {
             return Vec::new();
         }
-        self.begin_run();
-        let places = self.valid_places();
-        self.request_generation(&places, None)
-    }
-
-    /// Continues the prompt in these panes. In step mode, pauses after `pause_after` tokens.
-    pub(super) fn generate_in(
-        &mut self,
-        places: &[usize],
-        pause_after: Option<usize>,
-    ) -> Vec<Effect> {
-        if self.blocking_reason().is_some() {
-            return Vec::new();
+        if before == Pace::Step || pace == Pace::Step {
+            for pane in &mut self.panes {
+                pane.upcoming = None;
+            }
         }
-        self.begin_run();
-        self.request_generation(places, pause_after)
-    }
-
-    /// Returns the positions of the panes whose settings are valid, except those that keep a given
-    /// text.
-    pub(super) fn valid_places(&self) -> Vec<usize> {
-        let is_valid = |place: &usize| {
-            let pane = self.panes.get(*place);
-            pane.is_some_and(|pane| {
-                let is_blocked =
-                    self.uses_several_models() && self.blocking_reason_of(pane).is_some();
-                let is_valid = pane.settings.chain.validate().is_ok();
-                is_valid && !is_blocked && !self.keeps_given_text(pane)
-            })
-        };
-        (0..self.panes.len()).filter(is_valid).collect()
-    }
-
-    pub(super) fn generate_one(&mut self, id: PaneId) -> Vec<Effect> {
-        let Some(place) = self.place_of(id) else {
-            return Vec::new();
-        };
-        let possible = self
-            .pane(id)
-            .is_some_and(|pane| self.blocking_reason_of(pane).is_none());
-        if !possible {
-            return Vec::new();
+        let mut effects = vec![self.pace.request()];
+        if pace == Pace::Step {
+            effects.extend(self.panes.stop_all());
         }
-        let mut effects = self.stop(id);
-        effects.extend(self.request_generation(&[place], None));
         effects
     }
 
-    /// Requests a generation for each of these panes, all in one request so that they decode
-    /// together.
-    fn request_generation(&mut self, places: &[usize], pause_after: Option<usize>) -> Vec<Effect> {
-        self.run_number += 1;
-        let n_detail_bytes = self.detail_bytes_per_step(places);
-        let mut requests = Vec::new();
-        for &place in places {
-            let Some(pane) = self.panes.get(place) else {
-                continue;
-            };
-            let config = self.config_of(pane);
-            let own = self.own_model(pane);
-            let (named, model) = (OwnModel::named(own.as_ref()), OwnModel::local(own.as_ref()));
-            let served = named.as_ref().and_then(PaneModel::served).cloned();
-            self.last_id += 1;
-            let id = GenerationId(self.last_id);
-            if let Some(pane) = self.panes.get_mut(place) {
-                let mut status = std::mem::replace(&mut pane.status, PaneStatus::Ready);
-                // A text that is replaced while it is being generated is cancelled.
-                status.finish(FinishReason::Cancelled);
-                let pending = PendingGeneration {
-                    id,
-                    name: pane.settings.name.clone(),
-                    config: config.clone(),
-                    previous: status.into_generation(),
-                    kept: None,
-                    own_model: own,
-                };
-                pane.running_model = named;
-                pane.server_notes.clear();
-                // The last token before the pause is only previewed.
-                pane.upcoming = pause_after
-                    .map(|n_tokens| Upcoming::expected(id, n_tokens - 1, config.clone()));
-                pane.status = PaneStatus::Waiting { pending };
-                let request = PaneRequest {
-                    id,
-                    config,
-                    model,
-                    continuation: Continuation {
-                        pause_after,
-                        ..Continuation::default()
-                    },
-                };
-                requests.push((served, request));
+    /// Changes how the window shows things.
+    pub(super) fn change_view(&mut self, change: ViewChange) {
+        match change {
+            ViewChange::Lab(tab) => self.lab.tab = tab,
+            change => self.view.change(change),
+        }
+    }
+
+    /// Returns the models on this computer that panes use besides the main one, hidden panes
+    /// included.
+    fn wanted_pane_models(&self) -> Vec<ModelSource> {
+        let hidden = self.hidden().map(|hidden| hidden.texts().0);
+        let hidden = hidden.into_iter().flatten();
+        self.models.wanted_by(self.panes.iter().chain(hidden))
+    }
+
+    fn apply_to_pane_models(&mut self, command: PaneModelCommand) -> Vec<Effect> {
+        match &command {
+            PaneModelCommand::OpenMenu(_) => self.page = Page::Write,
+            PaneModelCommand::Load(source) if !self.wanted_pane_models().contains(source) => {
+                return Vec::new();
             }
+            _ => {}
         }
-        let prompt = self.prompt_text();
-        let to_engine = |panes| Request::Generate {
-            prompt: prompt.clone(),
-            panes,
-            n_detail_bytes,
-        };
-        let to_server = |panes| ServerRequest::Generate {
-            prompt: prompt.clone(),
-            panes,
-        };
-        self.send(requests, to_engine, to_server)
-    }
-
-    pub(super) fn stop_all(&self) -> Vec<Effect> {
-        self.stop_all_effects()
-    }
-
-    pub(super) fn stop(&self, id: PaneId) -> Vec<Effect> {
-        let stopped = self.pane(id).and_then(Self::stop_effect);
-        stopped.into_iter().collect()
-    }
-
-    pub(super) fn set_chain(&mut self, id: PaneId, chain: ChainConfig) -> Vec<Effect> {
-        if let Some(pane) = self.panes.iter_mut().find(|pane| pane.id == id) {
-            pane.settings.set_chain(chain);
-        }
-        Vec::new()
-    }
-
-    fn solo(&mut self, id: PaneId, index: usize) -> Vec<Effect> {
-        let Some(pane) = self.panes.iter_mut().find(|pane| pane.id == id) else {
-            return Vec::new();
-        };
-        let mut chain = pane.settings.chain.clone();
-        Solo::toggle(&mut pane.solo, index, &mut chain);
-        self.set_chain(id, chain)
-    }
-
-    fn set_seed(&mut self, id: PaneId, seed: Option<u64>) -> Vec<Effect> {
-        if let Some(pane) = self.panes.iter_mut().find(|pane| pane.id == id) {
-            pane.settings.seed = seed;
-        }
-        Vec::new()
-    }
-
-    fn reset_settings(&mut self, id: PaneId) -> Vec<Effect> {
-        if let Some(place) = self.place_of(id) {
-            let classics = PaneSettings::classics();
-            let settings = classics.into_iter().cycle().nth(place);
-            if let (Some(pane), Some(settings)) = (self.panes.get_mut(place), settings) {
-                let model = pane.settings.model.take();
-                pane.settings = PaneSettings { model, ..settings };
-            }
-        }
-        Vec::new()
+        self.models.apply_to_panes(command, &mut self.panes)
     }
 
     /// Adds a pane on the right with the first built-in preset that no pane uses.
-    pub(super) fn add_pane(&mut self) -> Vec<Effect> {
-        if self.panes.len() < MAX_PANES {
-            let is_used = |chain: &ChainConfig| {
-                let mut panes = self.panes.iter();
-                panes.any(|pane| pane.settings.chain == *chain)
-            };
-            let presets = presets::built_in().into_iter();
-            let mut presets = presets.flat_map(|group| group.presets);
-            let preset = presets.find(|preset| !is_used(&preset.chain));
-            let chain = preset.map_or_else(ChainConfig::greedy, |preset| preset.chain);
-            let id = self.next_pane_id();
-            self.panes.push(Pane::new(id, PaneSettings::from(chain)));
+    fn add_pane(&mut self) {
+        if self.panes.has_room() {
+            let settings = self.panes.unused_preset();
+            self.add_panes([settings]);
         }
-        Vec::new()
     }
 
     /// Adds a pane with this chain and seed on the right. Returns its id, or `None` if there is no
     /// room for it.
-    pub(super) fn push_pane(&mut self, chain: ChainConfig, seed: u64) -> Option<PaneId> {
-        if self.panes.len() >= MAX_PANES {
+    pub(crate) fn push_pane(&mut self, chain: ChainConfig, seed: u64) -> Option<PaneId> {
+        if !self.panes.has_room() {
             return None;
         }
-        let id = self.next_pane_id();
-        let settings = PaneSettings {
+        self.add_panes([PaneSettings {
             seed: Some(seed),
             ..PaneSettings::from(chain)
-        };
-        self.panes.push(Pane::new(id, settings));
-        Some(id)
+        }]);
+        self.panes.last().map(|pane| pane.id)
     }
 
-    fn duplicate(&mut self, id: PaneId) -> Vec<Effect> {
-        if self.panes.len() >= MAX_PANES {
-            return Vec::new();
-        }
-        if let Some(place) = self.place_of(id) {
+    fn duplicate(&mut self, id: PaneId) {
+        if self.panes.has_room() {
             let new_id = self.next_pane_id();
-            if let Some(settings) = self.panes.get(place).map(|pane| pane.settings.clone()) {
-                self.panes.insert(place + 1, Pane::new(new_id, settings));
-            }
+            self.panes.duplicate(id, new_id);
         }
-        Vec::new()
+    }
+
+    /// Adds or removes panes on the right until this many are open.
+    fn set_pane_count(&mut self, n_panes: usize) -> Vec<Effect> {
+        let n_panes = n_panes.clamp(1, MAX_PANES);
+        while self.panes.len() < n_panes {
+            self.add_pane();
+        }
+        let mut effects = Vec::new();
+        while self.panes.len() > n_panes {
+            let last = self.panes.last().map(|pane| pane.id);
+            effects.extend(last.map_or_else(Vec::new, |id| self.remove_pane(id)));
+        }
+        effects
+    }
+
+    /// Records any change to the settings since the last call, made in place or by a command.
+    /// This is the only way that undo learns of a change.
+    pub(super) fn observe_settings(&mut self) {
+        self.undo.observe(self.panes.snapshot(self.seed));
+    }
+
+    /// Undoes the last change.
+    pub(super) fn undo_change(&mut self) -> Vec<Effect> {
+        let snapshot = self.undo.step_back();
+        snapshot.map_or_else(Vec::new, |snapshot| self.restore(snapshot))
+    }
+
+    /// Redoes the last change that was undone.
+    pub(super) fn redo_change(&mut self) -> Vec<Effect> {
+        let snapshot = self.undo.step_forward();
+        snapshot.map_or_else(Vec::new, |snapshot| self.restore(snapshot))
+    }
+
+    fn restore(&mut self, snapshot: Snapshot) -> Vec<Effect> {
+        let stays = |id: PaneId| snapshot.panes.iter().any(|(other, _)| *other == id);
+        let ids: Vec<PaneId> = self.panes.iter().map(|pane| pane.id).collect();
+        let mut effects = Vec::new();
+        for id in ids.into_iter().filter(|id| !stays(*id)) {
+            effects.extend(self.remove_pane(id));
+        }
+        for (id, settings) in snapshot.panes {
+            let existing = self.place_of(id).map(|place| self.panes.remove(place));
+            let pane = existing
+                .or_else(|| self.undo.take_removed_pane(id))
+                .unwrap_or_else(|| Pane::new(id, settings.clone()));
+            self.panes.push(Pane { settings, ..pane });
+        }
+        self.seed = snapshot.seed;
+        effects
+    }
+
+    /// Removes a pane, and keeps it with its text for undo.
+    pub(super) fn remove_pane(&mut self, id: PaneId) -> Vec<Effect> {
+        let was_running = self.is_running();
+        let mut effects: Vec<Effect> = self.panes.stop(id).into_iter().collect();
+        effects.extend(self.runs.end_verification(&mut self.models));
+        if let Some(place) = self.place_of(id) {
+            let mut pane = self.panes.remove(place);
+            // Its remaining events will be ignored, so the generation ends here.
+            pane.status.finish(FinishReason::Cancelled);
+            self.undo.keep_removed_pane(pane);
+        }
+        self.pin = self.pin.filter(|pin| pin.pane != id);
+        if was_running {
+            effects.extend(self.end_run());
+        }
+        effects
     }
 
     fn remove(&mut self, id: PaneId) -> Vec<Effect> {
@@ -332,6 +316,40 @@ impl AppState {
             return Vec::new();
         }
         self.remove_pane(id)
+    }
+
+    fn copy_settings(&mut self, id: PaneId, tool: Tool) -> Vec<Effect> {
+        let Some(pane) = self.panes.pane(id) else {
+            return Vec::new();
+        };
+        let model = self.models.of(pane);
+        let vocabulary = model.map(|model| &*model.vocabulary);
+        copy_settings(tool, &self.config_of(pane), vocabulary, &mut self.notices)
+    }
+
+    /// Replaces a pane's grammar with the one read from a file.
+    fn use_grammar(&mut self, pane: PaneId, path: &Path, text: Result<String, String>) {
+        match text {
+            Ok(text) => self.panes.set_grammar(pane, &text),
+            Err(error) => {
+                let body = format!("{error}\nFile: {}", path.display());
+                self.notify(Notice::error("The grammar was not read", body));
+            }
+        }
+    }
+
+    /// Closes the palette and runs an action on its page. Does nothing if it is not possible.
+    fn run_action(&mut self, action: Action) -> Vec<Effect> {
+        self.dialogs.palette = None;
+        let Ok(command) = action.command(self) else {
+            return Vec::new();
+        };
+        let page = action.page().filter(|page| *page != self.page);
+        let mut effects = page.map_or_else(Vec::new, |page| {
+            self.apply(Command::Run(RunCommand::ShowPage(page)))
+        });
+        effects.extend(self.apply(command));
+        effects
     }
 
     fn copy_text(&self, id: PaneId) -> Vec<Effect> {
@@ -342,24 +360,18 @@ impl AppState {
             .collect()
     }
 
-    fn unpin(&mut self) -> Vec<Effect> {
-        self.pin = None;
-        Vec::new()
-    }
-
-    fn toggle_pin(&mut self, pin: Pin) -> Vec<Effect> {
+    fn toggle_pin(&mut self, pin: Pin) {
         self.pin = (self.pin != Some(pin)).then_some(pin);
         self.learn_tokens();
-        Vec::new()
     }
 
     /// If nothing is pinned yet, any direction pins the step that the dock shows.
-    fn move_pin(&mut self, direction: PinMove) -> Vec<Effect> {
+    fn move_pin(&mut self, direction: PinMove) {
         let Some((place, step)) = self.shown_step() else {
-            return Vec::new();
+            return;
         };
         self.learn_tokens();
-        let has_text = |place: &usize| self.n_steps(*place) > 0;
+        let has_text = |place: &usize| self.panes.n_steps(*place) > 0;
         let (place, step) = match (self.pin, direction) {
             (None, _) => (place, step),
             (Some(_), PinMove::Earlier) => (place, step.saturating_sub(1)),
@@ -372,105 +384,52 @@ impl AppState {
                 (after.find(has_text).unwrap_or(place), step)
             }
         };
-        let last = self.n_steps(place).saturating_sub(1);
+        let last = self.panes.n_steps(place).saturating_sub(1);
         self.pin = self.panes.get(place).map(|pane| Pin {
             pane: pane.id,
             step: step.min(last),
         });
-        Vec::new()
-    }
-
-    fn n_steps(&self, place: usize) -> usize {
-        let generation = self.panes.get(place).and_then(Pane::generation);
-        generation.map_or(0, |generation| generation.steps.len())
     }
 
     fn use_path(&mut self, purpose: PathPurpose, path: PathBuf) -> Vec<Effect> {
-        self.path_field = None;
+        self.dialogs.path_field = None;
         if let Some(folder) = path.parent() {
-            self.last_folder = Some(folder.to_owned());
+            self.dialogs.last_folder = Some(folder.to_owned());
         }
         match purpose {
             PathPurpose::ModelFile | PathPurpose::ModelFolder => {
                 self.apply_to_models(ModelsCommand::Open(path))
             }
-            PathPurpose::SecondModel => self.open_second_model(path, false),
-            PathPurpose::SecondModelToVerify => self.open_second_model(path, true),
+            PathPurpose::SecondModel => self.models.second.open(path, false),
+            PathPurpose::SecondModelToVerify => self.models.second.open(path, true),
             PathPurpose::PaneModel(pane) | PathPurpose::PaneModelFolder(pane) => {
                 let source = Some(ModelSource::Path(path).into());
                 self.apply_to_pane_models(PaneModelCommand::Choose(pane, source))
             }
-            PathPurpose::OtherModel => self.use_other_model(path),
+            PathPurpose::Lab(tab) => {
+                self.lab.use_path(tab, path);
+                Vec::new()
+            }
             PathPurpose::Presets => vec![Effect::ReadPresets(path)],
             PathPurpose::Run => self.apply_to_runs(RunCommand::Open(path)),
             PathPurpose::Text => vec![Effect::ReadText(path)],
             PathPurpose::Grammar(pane) => vec![Effect::ReadGrammar(pane, path)],
             PathPurpose::Lesson => vec![Effect::ReadLesson(path)],
             PathPurpose::ExportRun => self.apply_to_runs(RunCommand::Export(path)),
-            PathPurpose::Folder(kind) => self.try_folder(kind, path),
+            PathPurpose::Folder(kind) => try_folder(kind, path, &mut self.notices),
             PathPurpose::Save(document) => vec![Effect::Save(document, path)],
         }
     }
 
-    fn open_path_field(&mut self, purpose: PathPurpose) -> Vec<Effect> {
-        let suggestion = purpose.suggested_name().unwrap_or_default();
-        let suggestion = match &self.last_folder {
-            Some(folder) => folder.join(suggestion).display().to_string(),
-            None => format!("~/{suggestion}"),
-        };
-        self.path_field = Some((purpose, suggestion));
-        Vec::new()
+    pub(crate) fn notify(&mut self, notice: Notice) -> Vec<Effect> {
+        self.notices.notify(notice)
     }
 
-    /// Also dismisses earlier notices that saving this document failed.
-    fn saved(&mut self, document: Document, path: &Path) -> Vec<Effect> {
-        let saves =
-            |action: &NoticeAction| action.command == Command::AskPath(PathPurpose::Save(document));
-        self.notices
-            .retain(|notice| !notice.actions.iter().any(saves));
-        let show = Command::ShowInFolder(path.to_owned());
-        let notice = Notice::done(format!("Saved {}", path.display()));
-        self.notify(notice.with_action("Show in folder", show))
-    }
-
-    /// Reports that the system could not show a file or a folder.
-    fn folder_shown(&mut self, path: &Path, error: Option<String>) -> Vec<Effect> {
-        let Some(error) = error else {
-            return Vec::new();
-        };
-        let body = format!("{error}. Nothing is lost.\n{}", path.display());
-        self.notify(Notice::error("No file manager could be opened", body))
-    }
-
-    fn save_failed(&mut self, document: Document, path: PathBuf, error: &str) -> Vec<Effect> {
-        let purpose = PathPurpose::Save(document);
-        let (title, safe) = document.unsaved_words();
-        let body = format!("{error}. {safe}.\n{}", path.display());
-        let notice = Notice::error(title, body)
-            .with_action("Save elsewhere…", Command::AskPath(purpose))
-            .with_action("Try again", Command::PathGiven(purpose, path));
-        self.notify(notice)
-    }
-
-    /// Shows a notice in front of the others, but no hint in front of an error. An identical notice
-    /// is replaced, not repeated.
-    pub(super) fn notify(&mut self, notice: Notice) -> Vec<Effect> {
-        self.notices.retain(|other| *other != notice);
-        let is_error = |other: &Notice| other.kind == NoticeKind::Error;
-        let n_before = match notice.kind {
-            NoticeKind::Hint => self.notices.iter().rposition(is_error).map_or(0, |n| n + 1),
-            NoticeKind::Done | NoticeKind::Error => 0,
-        };
-        self.notices.insert(n_before, notice);
-        Vec::new()
-    }
-
-    fn close_notice(&mut self) -> Vec<Effect> {
+    fn close_notice(&mut self) {
         if self.notices.first().is_some_and(is_token_hint) {
             self.learn_tokens();
         } else if !self.notices.is_empty() {
             self.notices.remove(0);
         }
-        Vec::new()
     }
 }

@@ -4,15 +4,16 @@
 use std::path::PathBuf;
 
 use super::{
-    BranchCommand, FolderCommand, FolderKind, FuturesCommand, FuturesFormat, HelpTab, HubCommand,
-    LabCommand, LessonCommand, ModelsCommand, Pace, PaletteCommand, PaneId, PaneModelCommand,
-    PasteCommand, PictureFormat, Pin, Plot, PresetCommand, RunCommand, RunRequest, ScoreCommand,
-    SecondModelCommand, ServerCommand, SettingsTab, SweepFile, ViewChange, WatermarkCommand,
+    BranchCommand, Document, DocumentKind, FolderCommand, FolderKind, FuturesCommand, HelpTab,
+    HubCommand, LessonCommand, ModelsCommand, Pace, PaletteCommand, PaneId, PaneModelCommand,
+    PasteCommand, Pin, Plot, PresetCommand, RunCommand, RunDocument, RunRequest, ScoreCommand,
+    SecondModelCommand, ServerCommand, SettingsTab, ViewChange, WatermarkCommand,
 };
 use crate::decoding::ChainConfig;
 use crate::export::ExportFormat;
 use crate::generation::ServedModel;
 use crate::interop::tools::Tool;
+use crate::lab::{LabCommand, LabTab};
 use crate::worker::{DownloadRequest, Request, ServerConfig, ServerRequest};
 
 /// A user action, or the result of an effect.
@@ -175,6 +176,13 @@ pub enum Command {
     CloseNotice,
 }
 
+impl Command {
+    /// Asks where to save a document.
+    pub fn save(document: impl DocumentKind) -> Self {
+        Self::AskPath(PathPurpose::Save(Document::new(document)))
+    }
+}
+
 /// Work that must be done outside the state.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
@@ -223,7 +231,7 @@ pub enum Effect {
 }
 
 /// Why the user is asked for a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PathPurpose {
     /// To open a model file.
     ModelFile,
@@ -237,8 +245,8 @@ pub enum PathPurpose {
     PaneModel(PaneId),
     /// To open the folder of this pane's model.
     PaneModelFolder(PaneId),
-    /// To choose the model to compare the loaded one with.
-    OtherModel,
+    /// To choose a file for the experiment of this tab.
+    Lab(LabTab),
     /// To import a preset file.
     Presets,
     /// To open a run file.
@@ -259,14 +267,14 @@ pub enum PathPurpose {
 
 impl PathPurpose {
     /// Returns the title of the dialog.
-    pub fn title(self) -> String {
+    pub fn title(&self) -> String {
         match self {
             Self::ModelFile => "Open a model file".to_owned(),
             Self::ModelFolder => "Open a model folder".to_owned(),
             Self::SecondModel | Self::SecondModelToVerify => "Open a second model".to_owned(),
             Self::PaneModel(_) => "Open a model for this pane".to_owned(),
             Self::PaneModelFolder(_) => "Open a model folder for this pane".to_owned(),
-            Self::OtherModel => "Choose a model to compare with".to_owned(),
+            Self::Lab(tab) => tab.file_title().to_owned(),
             Self::Presets => "Import presets".to_owned(),
             Self::Run => "Open a run".to_owned(),
             Self::Text => "Open a text".to_owned(),
@@ -282,13 +290,13 @@ impl PathPurpose {
 
 impl PathPurpose {
     /// Returns the file name to suggest, or `None` if an existing file is opened.
-    pub fn suggested_name(self) -> Option<String> {
+    pub fn suggested_name(&self) -> Option<String> {
         match self {
             Self::ModelFile
             | Self::ModelFolder
             | Self::SecondModel
             | Self::SecondModelToVerify
-            | Self::OtherModel
+            | Self::Lab(_)
             | Self::PaneModel(_)
             | Self::PaneModelFolder(_)
             | Self::Presets
@@ -297,148 +305,8 @@ impl PathPurpose {
             | Self::Folder(_)
             | Self::Grammar(_)
             | Self::Lesson => None,
-            Self::ExportRun => Some(Document::Run(ExportFormat::Json).file_name()),
+            Self::ExportRun => Some(RunDocument(ExportFormat::Json).file_name()),
             Self::Save(document) => Some(document.file_name()),
-        }
-    }
-}
-
-/// What a saved file contains.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Document {
-    /// Everything that was generated.
-    Run(ExportFormat),
-    /// The chosen panes in every format with every plot, as a folder.
-    Everything,
-    /// The same files as one archive.
-    Archive,
-    Picture(Plot, PictureFormat),
-    /// The futures on screen.
-    Futures(FuturesFormat),
-    /// The results of the sweep on screen.
-    Sweep(SweepFile),
-    /// The stability map on screen.
-    Stability(FuturesFormat),
-    /// The texts of the list of prompts.
-    Prompts(TableFormat),
-    /// The fit on screen.
-    Fit(FuturesFormat),
-    /// The measurement of the KV cache on screen.
-    Cache(FuturesFormat),
-    /// The comparison of two models.
-    Models(FuturesFormat),
-    /// The votes of the blind test.
-    Votes(VotesFormat),
-    /// The user's own presets.
-    Presets,
-    /// A new lesson with the window's current setup.
-    Lesson,
-    /// The predictions of all lessons.
-    LessonAnswers,
-}
-
-/// The votes of a blind test as a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum VotesFormat {
-    /// One row per text that was shown.
-    Csv,
-    /// The votes, and the strengths estimated from them.
-    Json,
-}
-
-/// A table of texts as a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TableFormat {
-    Csv,
-    Jsonl,
-}
-
-impl TableFormat {
-    /// All formats, in menu order.
-    pub const ALL: [Self; 2] = [Self::Csv, Self::Jsonl];
-
-    /// Returns the file extension, without the dot.
-    pub const fn extension(self) -> &'static str {
-        match self {
-            Self::Csv => "csv",
-            Self::Jsonl => "jsonl",
-        }
-    }
-
-    /// Returns the label in the menu.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Csv => "CSV",
-            Self::Jsonl => "JSON Lines",
-        }
-    }
-}
-
-impl Document {
-    /// Returns its name with the article, for use in a sentence: "the run".
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Run(_) => "the run",
-            Self::Everything | Self::Archive => "everything",
-            Self::Picture(..) => "the picture",
-            Self::Futures(_) => "the futures",
-            Self::Sweep(_) => "the sweep",
-            Self::Stability(_) => "the stability map",
-            Self::Prompts(_) => "the texts",
-            Self::Fit(_) => "the fit",
-            Self::Cache(_) => "the measurement",
-            Self::Models(_) => "the comparison",
-            Self::Votes(_) => "the votes",
-            Self::Presets => "the presets",
-            Self::Lesson => "the lesson",
-            Self::LessonAnswers => "the answers",
-        }
-    }
-
-    /// Returns the title of the notice that it was not saved, and what became of its content.
-    pub(super) const fn unsaved_words(self) -> (&'static str, &'static str) {
-        match self {
-            Self::Run(_) | Self::Everything | Self::Archive => {
-                ("The run was not saved", "Your texts are safe")
-            }
-            Self::Picture(..) => ("The picture was not saved", "Your texts are safe"),
-            Self::Futures(_) => ("The futures were not saved", "They are still on screen"),
-            Self::Sweep(_) => ("The sweep was not saved", "It is still on screen"),
-            Self::Stability(_) => ("The map was not saved", "It is still on screen"),
-            Self::Prompts(_) => ("The texts were not saved", "They are still on screen"),
-            Self::Fit(_) => ("The fit was not saved", "It is still on screen"),
-            Self::Cache(_) => ("The measurement was not saved", "It is still on screen"),
-            Self::Models(_) => ("The comparison was not saved", "It is still on screen"),
-            Self::Votes(_) => ("The votes were not saved", "Quartet still has them"),
-            Self::Presets => ("The presets were not saved", "Quartet still has them"),
-            Self::Lesson => ("The lesson was not saved", "The window is unchanged"),
-            Self::LessonAnswers => ("The answers were not saved", "Quartet still has them"),
-        }
-    }
-
-    /// Returns the file name that the dialog suggests.
-    pub fn file_name(self) -> String {
-        match self {
-            Self::Run(ExportFormat::Json) => "run.quartet.json".to_owned(),
-            Self::Run(format) => format!("quartet.{}", format.extension()),
-            Self::Everything => "quartet-run".to_owned(),
-            Self::Archive => "quartet-run.zip".to_owned(),
-            Self::Picture(plot, format) => {
-                let plot = plot.name().to_lowercase().replace(' ', "-");
-                format!("quartet-{plot}.{}", format.extension())
-            }
-            Self::Futures(format) => format!("quartet-futures.{}", format.extension()),
-            Self::Sweep(file) => file.file_name(),
-            Self::Stability(format) => format!("quartet-stability.{}", format.extension()),
-            Self::Prompts(format) => format!("quartet-prompts.{}", format.extension()),
-            Self::Fit(format) => format!("quartet-fit.{}", format.extension()),
-            Self::Cache(format) => format!("quartet-cache.{}", format.extension()),
-            Self::Models(format) => format!("quartet-comparison.{}", format.extension()),
-            Self::Votes(VotesFormat::Csv) => "quartet-votes.csv".to_owned(),
-            Self::Votes(VotesFormat::Json) => "quartet-votes.json".to_owned(),
-            Self::Presets => "quartet-presets.json".to_owned(),
-            Self::Lesson => "lesson.toml".to_owned(),
-            Self::LessonAnswers => "quartet-answers.csv".to_owned(),
         }
     }
 }

@@ -2,10 +2,15 @@
 
 use std::sync::Arc;
 
-use super::{AppState, Command, Effect, ModelStatus, Notice, Pane, PaneStatus, ReadyModel};
-use crate::generation::{FinishReason, Generation, Lineage, PromptRecord, TextModels};
+use super::{AppState, Command, Effect, ModelStatus, Notice, PaneStatus, ReadyModel, Runs};
+use crate::generation::{
+    FinishReason, Generation, Lineage, ModelInfo, PromptRecord, ServedModel, TextModels,
+};
+use crate::state::models::open::Inspected;
 use crate::state::panes::pane::PendingGeneration;
-use crate::worker::{Event, GenerationId, Progress, Recorder};
+use crate::state::panes::run_end::{is_token_hint, token_hint};
+use crate::state::runs::RunContext;
+use crate::worker::{Event, GenerationId, Progress, Recorder, ServerEvent};
 
 impl AppState {
     /// Applies an event and returns the effects to run outside.
@@ -13,15 +18,36 @@ impl AppState {
     /// Events of an abandoned generation are ignored.
     pub fn on_event(&mut self, event: Event) -> Vec<Effect> {
         let mut effects = self.take_event(event);
-        effects.extend(self.follow_lesson());
-        effects.extend(self.follow_pane_models());
-        effects.extend(self.follow_readers());
+        effects.extend(self.follow());
+        effects
+    }
+
+    /// Applies an event from a server and returns the effects to run outside.
+    pub fn on_server_event(&mut self, served: &ServedModel, event: ServerEvent) -> Vec<Effect> {
+        let mut effects = if let ServerEvent::Progress(progress) = &event {
+            let effects = self.on_progress(progress);
+            if let Progress::Finished { reason, .. } = progress
+                && matches!(reason, FinishReason::Failed { .. })
+            {
+                self.models.servers.connections.distrust(served);
+            }
+            effects
+        } else {
+            let was_running = self.is_running();
+            let servers = &mut self.models.servers;
+            let mut effects = servers.on_event(served, event, &mut self.panes);
+            if was_running {
+                effects.extend(self.end_run());
+            }
+            effects
+        };
+        effects.extend(self.follow());
         effects
     }
 
     fn take_event(&mut self, event: Event) -> Vec<Effect> {
         match event {
-            Event::ModelLoading { fraction } => self.on_loading(fraction),
+            Event::ModelLoading { fraction } => self.models.on_loading(fraction),
             Event::ModelLoaded {
                 info,
                 vocabulary,
@@ -41,7 +67,7 @@ impl AppState {
                     chat,
                     load_warning,
                 });
-                self.second_model.on_first_loaded(second);
+                self.models.second.on_first_loaded(second);
                 return effects;
             }
             Event::ModelFailed { error } => return self.on_load_failed(error),
@@ -49,33 +75,60 @@ impl AppState {
                 source,
                 found,
                 n_free_bytes,
-            } => return self.on_inspected(source, found, n_free_bytes),
+            } => {
+                return self.on_inspected(Inspected {
+                    source,
+                    found,
+                    n_free_bytes,
+                });
+            }
             Event::DevicesListed(devices) => self.models.devices = Some(devices),
-            Event::DeviceUnavailable { name, reason } => self.on_device_missing(&name, &reason),
+            Event::DeviceUnavailable { name, reason } => {
+                self.models.on_device_missing(&name, &reason)
+            }
             Event::LoadingCancelled => return self.on_loading_cancelled(),
             Event::ModelUnloaded => self.on_unloaded(),
-            Event::PaneModel { source, update } => return self.on_pane_model(&source, update),
-            Event::SecondModelLoading { fraction } => self.second_model.on_loading(fraction),
+            Event::PaneModel { source, update } => {
+                if let Some(warning) = self.models.on_pane_model(&source, update) {
+                    self.notify(warning);
+                }
+            }
+            Event::SecondModelLoading { fraction } => self.models.second.on_loading(fraction),
             Event::SecondModel(loaded) => return self.on_second_model(loaded),
-            Event::SecondModelCancelled => return self.on_second_cancelled(),
+            Event::SecondModelCancelled => {
+                self.models.second.on_cancelled();
+                let (runs, mut context) = self.runs_in_context();
+                return runs.begin_trial(&mut context);
+            }
             Event::Tokenized {
                 prompt,
                 model,
                 tokens,
             } => {
-                self.on_text_counted(&prompt, model.as_ref(), &tokens);
+                if let Some(dialog) = &mut self.dialogs.score
+                    && dialog.local_model(&self.panes, &self.models) == model
+                {
+                    let n_tokens = tokens.as_ref().map(Vec::len).map_err(Clone::clone);
+                    dialog.on_counted(&prompt, n_tokens);
+                }
                 if model.is_none() {
-                    self.on_watermark_tokenized(&prompt, &tokens);
-                    self.on_tokenized(prompt, tokens);
+                    if let Some(dialog) = &mut self.dialogs.watermark {
+                        dialog.on_tokenized(&prompt, &tokens, self.models.main.n_vocab());
+                    }
+                    self.prompt.on_tokenized(prompt, tokens);
                 }
             }
             Event::PromptChecked {
                 prompt,
                 model,
                 check,
-            } => self.on_prompt_checked(&prompt, model.as_ref(), &check),
+            } => {
+                if let Some(verification) = &mut self.runs.verification {
+                    verification.note_prompt(&prompt, model.as_ref(), &check);
+                }
+            }
             Event::CachedCounted { n_tokens, n_cached } => {
-                self.on_cached_counted(n_tokens, n_cached);
+                self.branches.on_cached_counted(n_tokens, n_cached);
             }
             Event::Progress(progress) => return self.on_progress(&progress),
             Event::Job { id, update } => return self.on_job(id, update),
@@ -84,8 +137,25 @@ impl AppState {
         Vec::new()
     }
 
+    fn on_second_model(&mut self, loaded: Result<Option<Arc<ModelInfo>>, String>) -> Vec<Effect> {
+        match self.models.second.on_loaded(loaded) {
+            None => Vec::new(),
+            Some(Ok(verifies)) => {
+                let (runs, mut context) = self.runs_in_context();
+                let mut effects = runs.begin_trial(&mut context);
+                if verifies {
+                    effects.extend(runs.verify(&mut context));
+                }
+                effects
+            }
+            Some(Err(error)) => self.notify(Notice::error("This run can’t be verified", error)),
+        }
+    }
+
     pub(super) fn on_progress(&mut self, progress: &Progress) -> Vec<Effect> {
-        if let Some(effects) = self.note_verification(progress) {
+        let has_branches = !self.branches.kept.texts().is_empty();
+        let (runs, mut context) = self.runs_in_context();
+        if let Some(effects) = runs.note_verification(progress, has_branches, &mut context) {
             return effects;
         }
         match progress {
@@ -96,13 +166,13 @@ impl AppState {
             } => self.on_prefill_progress(ids, *n_read, *n_tokens),
             Progress::Started { ids, prompt } => self.on_started(ids, prompt),
             Progress::Stepped { id, .. } | Progress::Compared { id, .. } => {
-                if let Some(pane) = self.running_pane(*id) {
+                if let Some(pane) = self.panes.running(*id) {
                     pane.note(progress);
                 }
             }
             Progress::Finished { id, reason } => {
-                self.note_refused_reading(*id, reason);
-                if let Some(pane) = self.running_pane(*id) {
+                self.panes.note_refused_reading(*id, reason);
+                if let Some(pane) = self.panes.running(*id) {
                     pane.finish_run(reason.clone());
                     return self.end_run();
                 }
@@ -111,15 +181,9 @@ impl AppState {
         Vec::new()
     }
 
-    pub(super) fn running_pane(&mut self, id: GenerationId) -> Option<&mut Pane> {
-        self.panes
-            .iter_mut()
-            .find(|pane| pane.status.running() == Some(id))
-    }
-
     fn on_prefill_progress(&mut self, ids: &[GenerationId], n_read: usize, n_tokens: usize) {
         for id in ids {
-            let Some(pane) = self.running_pane(*id) else {
+            let Some(pane) = self.panes.running(*id) else {
                 continue;
             };
             pane.status = match std::mem::replace(&mut pane.status, PaneStatus::Ready) {
@@ -136,10 +200,10 @@ impl AppState {
     }
 
     fn on_started(&mut self, ids: &[GenerationId], prompt: &Arc<PromptRecord>) {
-        let main = self.model.in_use().cloned();
-        let second = self.second_model.clone();
+        let main = self.models.main.in_use().cloned();
+        let second = self.models.second.clone();
         for id in ids {
-            let Some(pane) = self.running_pane(*id) else {
+            let Some(pane) = self.panes.running(*id) else {
                 continue;
             };
             let pane_id = pane.id;
@@ -187,8 +251,13 @@ impl AppState {
             text.second_model = second.flatten();
             pane.status = PaneStatus::Writing(Recorder { id, text });
             match previous {
-                Some(previous) if continued && replaces => self.keep_text(pane_id, previous),
-                Some(previous) if replaces => self.keep_replaced(pane_id, previous),
+                Some(previous) if continued && replaces => {
+                    self.branches.keep(pane_id, previous, self.memory)
+                }
+                Some(previous) if replaces => {
+                    self.branches
+                        .keep_replaced(pane_id, previous, &self.panes, self.memory)
+                }
                 _ => {}
             }
             // The pinned token disappeared with the previous text.
@@ -196,18 +265,54 @@ impl AppState {
         }
     }
 
+    /// Returns the runs, and what verifying one needs besides.
+    pub(super) fn runs_in_context(&mut self) -> (&mut Runs, RunContext<'_>) {
+        let context = RunContext {
+            panes: &self.panes,
+            models: &mut self.models,
+            view: &mut self.view,
+            notices: &mut self.notices,
+            last_id: &mut self.last_id,
+        };
+        (&mut self.runs, context)
+    }
+
+    /// Ends the run and keeps it in the history. Call it when a text has ended; it does nothing while
+    /// another one is being generated.
+    pub(super) fn end_run(&mut self) -> Vec<Effect> {
+        if self.is_running() {
+            return Vec::new();
+        }
+        self.branches.drop_repeated(&self.panes);
+        self.runs.end(&self.panes);
+        // In step mode, the shown token is the newest one, unless the user pins another.
+        if !self.is_step_mode() {
+            self.pin = self.pin.or_else(|| self.panes.fork(&self.divergence()));
+            if self.pin.is_some() && !self.view.knows_tokens {
+                self.notify(token_hint());
+            }
+        }
+        self.keep_run().into_iter().collect()
+    }
+
+    /// Hides the hint about tokens for good: the user has tried it, or does not need it.
+    pub(super) fn learn_tokens(&mut self) {
+        self.view.knows_tokens = true;
+        self.notices.retain(|notice| !is_token_hint(notice));
+    }
+
     fn on_panicked(&mut self, message: &str) -> Vec<Effect> {
         let was_running = self.is_running();
-        self.verification = None;
-        self.format_trial = None;
+        self.runs.verification = None;
+        self.runs.format_trial = None;
         for pane in self.panes.iter_mut().filter(|pane| pane.server().is_none()) {
             pane.status.finish(FinishReason::Failed {
                 error: "the engine stopped unexpectedly".to_owned(),
             });
         }
         self.fail_runs("the engine stopped unexpectedly");
-        self.model = ModelStatus::Lost;
-        self.pending_sources.clear();
+        self.models.main = ModelStatus::Lost;
+        self.models.pending.clear();
         self.models.opening = None;
         let notice = Notice::error(
             "The engine stopped unexpectedly",

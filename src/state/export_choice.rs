@@ -79,7 +79,7 @@ mod tests {
     use crate::decoding::Detail;
     use crate::export::json::RunHeader;
     use crate::state::tests::{branched, ready, written};
-    use crate::state::{Command, Document, Effect, PaneStatus, PathPurpose};
+    use crate::state::{Command, Document, Effect, EverythingDocument, PaneStatus, PathPurpose};
 
     #[test]
     fn a_pane_that_is_left_out_keeps_its_place() {
@@ -129,11 +129,9 @@ mod tests {
         let mut state = written();
         state.apply(Command::ShowExport(true));
         assert!(state.export.dialog_open);
-        let purpose = PathPurpose::Save(Document::Everything);
+        let folder = Document::new(EverythingDocument::Folder);
+        let purpose = PathPurpose::Save(folder.clone());
         let effects = state.apply(Command::PathGiven(purpose, "/tmp/run".into()));
-        assert_eq!(
-            effects,
-            [Effect::Save(Document::Everything, "/tmp/run".into())]
-        );
+        assert_eq!(effects, [Effect::Save(folder, "/tmp/run".into())]);
     }
 }

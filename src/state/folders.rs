@@ -1,20 +1,29 @@
 //! The folders in which runs and models are kept: the system's defaults, or others that the user
 //! chose.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{AppState, Effect, History, Notice, RunRequest};
+use super::{Effect, History, HubState, Notice, Notices, RunRequest};
 use crate::worker::DownloadRequest;
 
 /// The name of the runs folder, which is created inside a folder that the user chose: the oldest
 /// runs are deleted, and the chosen folder may contain other files.
 const RUNS: &str = "quartet-runs";
 
-/// The system's default folders, which may not exist yet. `None` if the system defines none.
+/// Where files are kept.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Folders {
+    /// Where the system keeps them.
+    pub system: SystemFolders,
+    /// Where the user chose to keep them instead.
+    pub chosen: ChosenFolders,
+}
+
+/// The system's default folders, which may not exist yet. `None` if the system defines none.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SystemFolders {
     /// Settings, presets, sessions and, unless the user chose another folder, kept runs.
     pub data: Option<PathBuf>,
     /// Downloaded models, shared with other tools, unless the user chose another folder.
@@ -59,109 +68,117 @@ pub enum FolderCommand {
     UseDefault(FolderKind),
 }
 
-impl AppState {
+impl Folders {
     /// Returns the folder in which runs or models are kept, or `None` if the system defines none
     /// and the user chose none.
-    pub fn folder_of(&self, kind: FolderKind) -> Option<PathBuf> {
+    pub fn of(&self, kind: FolderKind) -> Option<PathBuf> {
+        let Self { system, chosen } = self;
         match kind {
             FolderKind::Runs => {
-                let default = self.folders.data.as_ref().map(|data| data.join("runs"));
-                self.chosen_folders.runs.clone().or(default)
+                let default = system.data.as_ref().map(|data| data.join("runs"));
+                chosen.runs.clone().or(default)
             }
-            FolderKind::Models => {
-                let chosen = self.chosen_folders.models.clone();
-                chosen.or_else(|| self.folders.models.clone())
-            }
+            FolderKind::Models => chosen.models.clone().or_else(|| system.models.clone()),
         }
     }
 
     /// Returns whether the user chose this folder.
     pub const fn is_chosen(&self, kind: FolderKind) -> bool {
         match kind {
-            FolderKind::Runs => self.chosen_folders.runs.is_some(),
-            FolderKind::Models => self.chosen_folders.models.is_some(),
+            FolderKind::Runs => self.chosen.runs.is_some(),
+            FolderKind::Models => self.chosen.models.is_some(),
         }
     }
 
-    /// Returns why this folder can't be changed now, or `None` if it can.
-    pub fn why_folder_is_fixed(&self, kind: FolderKind) -> Option<&'static str> {
-        (kind == FolderKind::Models && self.hub.is_downloading())
-            .then_some("A download is running; pause it or wait until it finishes")
-    }
-
-    /// Checks whether files can be written to a folder that the user chose.
-    pub(super) fn try_folder(&mut self, kind: FolderKind, folder: PathBuf) -> Vec<Effect> {
-        if folder.to_str().is_none() {
-            // The settings are JSON, which can't represent the name.
-            let error = "Its name is not valid Unicode".to_owned();
-            return self.refuse_folder(kind, &folder, &error);
-        }
-        let folder = match kind {
-            FolderKind::Runs if !folder.ends_with(RUNS) => folder.join(RUNS),
-            _ => folder,
-        };
-        vec![Effect::TryFolder(kind, folder)]
-    }
-
-    pub(super) fn apply_to_folders(&mut self, command: FolderCommand) -> Vec<Effect> {
+    pub(super) fn apply(
+        &mut self,
+        command: FolderCommand,
+        context: &mut FolderContext<'_>,
+    ) -> Vec<Effect> {
         match command {
             FolderCommand::Tried {
                 kind,
                 folder,
                 error: Some(error),
-            } => self.refuse_folder(kind, &folder, &error),
-            FolderCommand::Tried { kind, folder, .. } => self.use_folder(kind, Some(folder)),
-            FolderCommand::UseDefault(kind) => self.use_folder(kind, None),
+            } => refuse(kind, &folder, &error, context.notices),
+            FolderCommand::Tried { kind, folder, .. } => self.choose(kind, Some(folder), context),
+            FolderCommand::UseDefault(kind) => self.choose(kind, None, context),
         }
     }
 
-    fn refuse_folder(
+    fn choose(
         &mut self,
         kind: FolderKind,
-        folder: &std::path::Path,
-        error: &str,
+        folder: Option<PathBuf>,
+        context: &mut FolderContext<'_>,
     ) -> Vec<Effect> {
-        let title = format!("{} can’t be kept in this folder", kind.name());
-        let body = format!("{error}. Nothing was changed.\n{}", folder.display());
-        self.notify(Notice::error(title, body))
-    }
-
-    fn use_folder(&mut self, kind: FolderKind, folder: Option<PathBuf>) -> Vec<Effect> {
-        if let Some(reason) = self.why_folder_is_fixed(kind) {
+        if let Some(reason) = why_fixed(kind, context.hub) {
             let title = format!("{} stay where they are", kind.name());
-            return self.notify(Notice::error(title, reason));
+            return context.notices.notify(Notice::error(title, reason));
         }
-        match kind {
+        let list = match kind {
             FolderKind::Runs => {
-                self.chosen_folders.runs = folder;
-                self.history = History {
-                    search: std::mem::take(&mut self.history.search),
+                self.chosen.runs = folder;
+                *context.history = History {
+                    search: std::mem::take(&mut context.history.search),
                     ..History::default()
                 };
-                vec![Effect::UseFolder(kind), Effect::Runs(RunRequest::List)]
+                Effect::Runs(RunRequest::List)
             }
             FolderKind::Models => {
-                self.chosen_folders.models = folder;
-                self.hub.forget_downloads();
-                let list = Effect::Hub(DownloadRequest::Cached);
-                vec![Effect::UseFolder(kind), list]
+                self.chosen.models = folder;
+                context.hub.forget_downloads();
+                Effect::Hub(DownloadRequest::Cached)
             }
-        }
+        };
+        vec![Effect::UseFolder(kind), list]
     }
+}
+
+/// What another folder changes.
+pub(super) struct FolderContext<'a> {
+    pub history: &'a mut History,
+    pub hub: &'a mut HubState,
+    pub notices: &'a mut Notices,
+}
+
+/// Returns why this folder can't be changed now, or `None` if it can.
+pub(super) fn why_fixed(kind: FolderKind, hub: &HubState) -> Option<&'static str> {
+    (kind == FolderKind::Models && hub.is_downloading())
+        .then_some("A download is running; pause it or wait until it finishes")
+}
+
+/// Checks whether files can be written to a folder that the user chose.
+pub(super) fn try_folder(kind: FolderKind, folder: PathBuf, notices: &mut Notices) -> Vec<Effect> {
+    if folder.to_str().is_none() {
+        // The settings are JSON, which can't represent the name.
+        return refuse(kind, &folder, "Its name is not valid Unicode", notices);
+    }
+    let folder = match kind {
+        FolderKind::Runs if !folder.ends_with(RUNS) => folder.join(RUNS),
+        _ => folder,
+    };
+    vec![Effect::TryFolder(kind, folder)]
+}
+
+fn refuse(kind: FolderKind, folder: &Path, error: &str, notices: &mut Notices) -> Vec<Effect> {
+    let title = format!("{} can’t be kept in this folder", kind.name());
+    let body = format!("{error}. Nothing was changed.\n{}", folder.display());
+    notices.notify(Notice::error(title, body))
 }
 
 #[cfg(test)]
 mod tests {
     use std::path::{Path, PathBuf};
 
-    use super::{FolderCommand, FolderKind, Folders};
+    use super::{FolderCommand, FolderKind, SystemFolders};
     use crate::state::tests::ready;
     use crate::state::{AppState, Command, Effect, HubCommand, PathPurpose, RunRequest};
     use crate::worker::{DownloadRequest, DownloadTarget};
 
     fn state() -> AppState {
         let mut state = ready();
-        state.folders = Folders {
+        state.folders.system = SystemFolders {
             data: Some("/data".into()),
             models: Some("/cache/hub".into()),
         };
@@ -188,7 +205,7 @@ mod tests {
     }
 
     fn of(state: &AppState, kind: FolderKind) -> PathBuf {
-        state.folder_of(kind).unwrap()
+        state.folders.of(kind).unwrap()
     }
 
     #[test]
@@ -207,11 +224,11 @@ mod tests {
         let list = Effect::Hub(DownloadRequest::Cached);
         assert_eq!(effects, [Effect::UseFolder(FolderKind::Models), list]);
         let (restarted, _) = AppState::new(state.settings(), crate::worker::ModelSource::Embedded);
-        assert_eq!(restarted.chosen_folders, state.chosen_folders);
+        assert_eq!(restarted.folders.chosen, state.folders.chosen);
 
         for kind in [FolderKind::Runs, FolderKind::Models] {
             state.apply(Command::Folder(FolderCommand::UseDefault(kind)));
-            assert!(!state.is_chosen(kind));
+            assert!(!state.folders.is_chosen(kind));
         }
         assert_eq!(of(&state, FolderKind::Models), Path::new("/cache/hub"));
     }
@@ -243,6 +260,6 @@ mod tests {
         assert!(state.why_folder_is_fixed(FolderKind::Models).is_some());
         assert_eq!(state.why_folder_is_fixed(FolderKind::Runs), None);
         assert_eq!(choose(&mut state, FolderKind::Models, "/mnt", None), []);
-        assert!(!state.is_chosen(FolderKind::Models));
+        assert!(!state.folders.is_chosen(FolderKind::Models));
     }
 }

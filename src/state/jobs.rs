@@ -26,7 +26,7 @@ impl RunStatus {
     }
 
     /// Notes that the first results have arrived.
-    pub(super) fn begin(&mut self) {
+    pub(crate) fn begin(&mut self) {
         if *self == Self::Waiting {
             *self = Self::Running;
         }
@@ -34,7 +34,8 @@ impl RunStatus {
 }
 
 /// A run of an experiment, as its jobs see it.
-pub(super) trait JobRun {
+pub trait JobRun {
+    /// Returns how far it has come.
     fn status(&self) -> &RunStatus;
 
     /// Returns the ids of its jobs that have not ended, oldest first.
@@ -66,20 +67,20 @@ pub(super) trait JobRun {
 }
 
 /// What a run needs to request its next job.
-pub(super) struct NextJob<'a> {
+pub struct NextJob<'a> {
     last_id: &'a mut u64,
     /// The loaded model.
     pub model: Option<&'a ReadyModel>,
 }
 
 impl<'a> NextJob<'a> {
-    pub(super) const fn new(last_id: &'a mut u64, model: &'a ModelStatus) -> Self {
+    pub(crate) const fn new(last_id: &'a mut u64, model: &'a ModelStatus) -> Self {
         let model = model.ready();
         Self { last_id, model }
     }
 
     /// Returns an id that no other job has.
-    pub(super) const fn new_id(&mut self) -> GenerationId {
+    pub(crate) const fn new_id(&mut self) -> GenerationId {
         *self.last_id += 1;
         GenerationId(*self.last_id)
     }
@@ -91,11 +92,11 @@ impl AppState {
         let Self {
             futures,
             lab,
-            model,
+            models,
             last_id,
             ..
         } = self;
-        let mut next = NextJob::new(last_id, model);
+        let mut next = NextJob::new(last_id, &models.main);
         let mut runs = futures.runs_mut().chain(lab.runs_mut());
         let run = runs.find(|run| run.running_jobs().contains(&id));
         let request = run.and_then(|run| updated(run, id, update, &mut next));
@@ -129,7 +130,7 @@ fn updated(
 }
 
 /// Stops the jobs of these runs. They end once the engine has stopped them.
-pub(super) fn stop_jobs<'a>(runs: impl IntoIterator<Item = &'a dyn JobRun>) -> Vec<Effect> {
+pub(crate) fn stop_jobs<'a>(runs: impl IntoIterator<Item = &'a dyn JobRun>) -> Vec<Effect> {
     let running = runs.into_iter().filter(|run| run.status().is_running());
     let jobs = running.flat_map(JobRun::running_jobs);
     jobs.map(|id| Effect::Send(Request::StopJob(id))).collect()

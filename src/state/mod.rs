@@ -14,23 +14,26 @@ mod actions;
 mod app_state;
 mod appearance;
 mod apply;
+mod blocking;
 mod branches;
 mod by_hand;
 mod command;
+mod dialogs;
+mod document;
 mod events;
 mod export_choice;
 mod folders;
 mod futures;
+mod generate;
 mod jobs;
-mod lab;
 mod lessons;
+mod loading;
 mod models;
 mod notice;
 mod pace;
 mod pane_models;
 mod panes;
 mod picture;
-mod preferences;
 mod prompt;
 mod read_along;
 mod recording;
@@ -54,22 +57,21 @@ pub use actions::{
 pub use app_state::AppState;
 pub use appearance::{ReadingFont, TextSize, ViewChange};
 pub use branches::{
-    BranchChange, BranchCommand, BranchDialog, BranchRow, BranchTarget, BranchTree, RunTexts,
+    BranchChange, BranchCommand, BranchDialog, BranchRow, BranchTarget, BranchTree, Branches,
+    RunTexts,
 };
 pub use by_hand::{ByHand, HAND_SCORES, HAND_TOKENS, HandDraws, HandPreset, HandToken, HeldToken};
-pub use command::{Command, Document, Effect, PathPurpose, PinMove, TableFormat, VotesFormat};
+pub use command::{Command, Effect, PathPurpose, PinMove};
+pub use dialogs::{Dialogs, HelpTab, SettingsTab};
+pub use document::{
+    AnswersDocument, Document, DocumentKind, EverythingDocument, LessonDocument, PictureDocument,
+    PresetsDocument, ResultFormat, RunDocument, Unsaved,
+};
 pub use export_choice::{ExportChoice, RunFileStyle};
-pub use folders::{ChosenFolders, FolderCommand, FolderKind, Folders};
-pub use futures::{
-    FUTURE_COUNTS, FUTURE_LENGTHS, Futures, FuturesCommand, FuturesFormat, FuturesRun, WordRow,
-};
-pub use jobs::RunStatus;
-pub use lab::{
-    AxisForm, BLIND_VOTES, BatchPane, BatchRun, BatchText, BlindResults, BlindRun, BlindTest,
-    CacheProgress, CacheRun, FitForm, FitInput, FitReading, FitRun, FitStage, Lab, LabCommand,
-    LabSettings, LabTab, ModelsForm, ModelsRun, ShownText, StabilityAxes, StabilityRun,
-    StabilityScope, SweepFile, SweepForm, SweepRun,
-};
+pub use folders::{ChosenFolders, FolderCommand, FolderKind, Folders, SystemFolders};
+pub use futures::{FUTURE_COUNTS, FUTURE_LENGTHS, Futures, FuturesCommand, FuturesRun, WordRow};
+pub(crate) use jobs::stop_jobs;
+pub use jobs::{JobRun, NextJob, RunStatus};
 pub use lessons::{
     Again, Answer, Guess, LessonCommand, LessonPhase, LessonProgress, LessonRun, Lessons,
     StepTexts, answers_csv,
@@ -80,21 +82,21 @@ pub use models::{
     ModelStatus, Models, ModelsCommand, ModelsTab, ReadyModel, RecentModel, ThreadChoice,
     recorded_formats,
 };
-pub use notice::{Notice, NoticeAction, NoticeKind, capitalize};
+pub use notice::{Notice, NoticeAction, NoticeKind, Notices, capitalize};
 pub use pace::Pace;
 pub use pane_models::{
     Authorship, PaneModelCommand, PaneModelRow, PaneModelStatus, PaneModels, Writer,
 };
 pub use panes::{
-    ComparedPair, N_STEP_DRAWS, Pane, PaneId, PaneStatus, Paste, PasteCommand, PresetCommand,
-    Repetition, WhatIfSummary, WhatIfToken, WhatIfVerdict, WhatIfs,
+    ComparedPair, N_STEP_DRAWS, Pane, PaneId, PaneStatus, Panes, Paste, PasteCommand,
+    PresetCommand, Repetition, Undo, WhatIfSummary, WhatIfToken, WhatIfVerdict, WhatIfs,
 };
-pub use picture::{PictureFormat, PictureTarget, PictureTheme, Plot, PlotFile, SweepPicture};
-pub use preferences::{HelpTab, SettingsTab};
-pub use prompt::{PromptLength, PromptMode, PromptReading};
+pub use picture::{PictureFormat, PictureTarget, PictureTheme, Plot, RightPlot};
+pub use prompt::{Prompt, PromptLength, PromptMode, PromptReading};
+pub use recording::MemoryLimits;
 pub use runs::{
     FormatTrial, History, HistoryLimits, KeptRun, OpenedRun, OtherFormats, Page, RunCommand,
-    RunRequest, Verification,
+    RunRequest, Runs, Verification,
 };
 pub use score::{ScoreCommand, ScoreDialog, ScoreReadiness};
 pub use second_model::{SecondModel, SecondModelCommand};

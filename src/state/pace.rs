@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{AppState, Effect};
+use super::Effect;
 use crate::worker::Request;
 
 /// How fast texts are generated on screen. The measured speed excludes the waits.
@@ -40,41 +40,16 @@ impl Pace {
             Self::FullSpeed | Self::Step => Duration::ZERO,
         }
     }
-}
 
-impl AppState {
-    /// Returns whether texts are generated token by token, on request.
-    pub fn is_step_mode(&self) -> bool {
-        self.pace == Pace::Step
-    }
-
-    /// Changes the pace from the next token on. Step mode stops what is being generated, so that
-    /// the next token is requested by hand.
-    pub(super) fn set_pace(&mut self, pace: Pace) -> Vec<Effect> {
-        let before = std::mem::replace(&mut self.pace, pace);
-        if before == pace {
-            return Vec::new();
-        }
-        if before == Pace::Step || pace == Pace::Step {
-            for pane in &mut self.panes {
-                pane.upcoming = None;
-            }
-        }
-        let mut effects = vec![self.pace_effect()];
-        if pace == Pace::Step {
-            effects.extend(self.stop_all());
-        }
-        effects
-    }
-
-    /// Returns the request that tells a new engine the pace, unless the default applies.
-    pub(super) fn pace_request(&self) -> Option<Effect> {
-        let waits = !self.pace.interval().is_zero();
-        waits.then(|| self.pace_effect())
-    }
-
-    pub(super) const fn pace_effect(&self) -> Effect {
-        let interval = self.pace.interval();
+    /// Returns the request that tells the engine the pace.
+    pub(super) const fn request(self) -> Effect {
+        let interval = self.interval();
         Effect::Send(Request::SetPace { interval })
+    }
+
+    /// Returns the same for a new engine, or `None` if the default applies.
+    pub(super) fn first_request(self) -> Option<Effect> {
+        let waits = !self.interval().is_zero();
+        waits.then(|| self.request())
     }
 }

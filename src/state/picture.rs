@@ -1,12 +1,9 @@
 //! What a picture can show, in which colors and in which file format. [`Plot`] lists the pictures of
-//! a run for the menus, the palette and the folder of a run.
+//! a run for the menus and the palette.
 
 use serde::{Deserialize, Serialize};
 
-use super::ScoreMeasure;
-use crate::analysis::sweep::Metric;
-use crate::analysis::trend::{Trend, has_token_times};
-use crate::generation::Generation;
+use crate::analysis::trend::Trend;
 
 /// A view that can be exported as a picture.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -20,6 +17,8 @@ pub enum Plot {
     Speed,
     /// A value of each token, or a histogram of them.
     Trend(Trend),
+    /// How often the most likely token is taken, against its probability.
+    Calibration,
     /// What each stage of the chain did to the candidates of one step.
     Xray,
     /// The X-ray of the logits that the user set by hand.
@@ -43,7 +42,13 @@ impl Plot {
     /// way.
     pub fn all() -> impl Iterator<Item = Self> {
         let plots = [Self::Score, Self::NextToken, Self::Speed].into_iter();
-        let others = [Self::Xray, Self::ByHand, Self::Tree, Self::Texts];
+        let others = [
+            Self::Calibration,
+            Self::Xray,
+            Self::ByHand,
+            Self::Tree,
+            Self::Texts,
+        ];
         plots.chain(Trend::ALL.map(Self::Trend)).chain(others)
     }
 
@@ -62,6 +67,7 @@ impl Plot {
             Self::NextToken => "Next token",
             Self::Speed => "Speed",
             Self::Trend(trend) => trend.spec().name,
+            Self::Calibration => "Calibration",
             Self::Xray => "X-ray",
             Self::ByHand => "By hand",
             Self::Tree => "The tree",
@@ -73,93 +79,46 @@ impl Plot {
     }
 }
 
-/// A picture in the folder of a run, saved in each format.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PlotFile {
-    /// The file name without its extension.
-    pub name: &'static str,
-    /// What it shows, for lists and headings.
-    pub title: &'static str,
-    pub plot: Plot,
-    pub measure: ScoreMeasure,
-    pub in_one: bool,
-    /// Whether the web page shows it too.
-    pub on_page: bool,
-}
-
-impl PlotFile {
-    /// Creates a picture that is only in the folder, not on the web page.
-    const fn new(name: &'static str, title: &'static str, plot: Plot) -> Self {
-        Self {
-            name,
-            title,
-            plot,
-            measure: ScoreMeasure::Surprise,
-            in_one: false,
-            on_page: false,
-        }
-    }
-}
-
 impl Plot {
-    /// Returns its pictures in the folder of a run.
-    pub fn files(self) -> Vec<PlotFile> {
-        let file = |name, title| PlotFile::new(name, title, self);
-        match self {
-            Self::Score => {
-                let surprise = PlotFile {
-                    on_page: true,
-                    ..file("surprise", "surprise of each token")
-                };
-                let in_one = PlotFile {
-                    name: "surprise-in-one",
-                    title: "surprise of each token, all panes in one plot",
-                    in_one: true,
-                    ..surprise
-                };
-                let probability = PlotFile {
-                    measure: ScoreMeasure::Probability,
-                    ..file("probability", "probability of each token")
-                };
-                vec![surprise, in_one, probability]
-            }
-            Self::NextToken => vec![file("next-token", "candidates where the texts diverge")],
-            Self::Speed => vec![PlotFile {
-                on_page: true,
-                ..file("speed", "decoding speed")
-            }],
-            Self::Trend(trend) => vec![file(trend.spec().file_name, trend.spec().file_summary)],
-            Self::Xray => vec![file("x-ray", "what each stage did where the texts diverge")],
-            Self::Texts => vec![file("texts", "the texts, tinted by probability")],
-            Self::ByHand | Self::Tree | Self::Gaps | Self::Beams | Self::Drafts => Vec::new(),
-        }
+    /// Returns the plots that the Plots tab can show on the right, in menu order.
+    pub fn all_on_right() -> impl Iterator<Item = Self> {
+        let trends = Trend::ALL.map(Self::Trend).into_iter();
+        [Self::Speed]
+            .into_iter()
+            .chain(trends)
+            .chain([Self::Calibration])
     }
 
-    /// Returns whether these texts have anything to plot. A scored text took no time per token.
-    pub fn has_data<'a>(self, mut texts: impl Iterator<Item = &'a Generation>) -> bool {
-        match self {
-            Self::Speed => texts.any(has_token_times),
-            Self::Trend(trend) => trend.spec().has_data(texts),
-            Self::Score
-            | Self::NextToken
-            | Self::Xray
-            | Self::ByHand
-            | Self::Tree
-            | Self::Texts
-            | Self::Gaps
-            | Self::Beams
-            | Self::Drafts => true,
-        }
+    /// Returns its name in files: "candidates-kept".
+    pub fn file_word(self) -> String {
+        self.name().to_lowercase().replace(' ', "-")
     }
 }
 
-/// What a picture of a sweep shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SweepPicture {
-    /// The map of a metric, or its curve if only one number is varied.
-    Metric(Metric),
-    /// Quality against diversity.
-    Scatter,
+/// The plot on the right of the Plots tab.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub struct RightPlot(pub Plot);
+
+impl Default for RightPlot {
+    fn default() -> Self {
+        Self(Plot::Speed)
+    }
+}
+
+impl From<RightPlot> for String {
+    fn from(RightPlot(plot): RightPlot) -> Self {
+        plot.file_word()
+    }
+}
+
+impl From<String> for RightPlot {
+    /// A plot of another version of Quartet becomes the default.
+    fn from(word: String) -> Self {
+        let mut plots = Plot::all_on_right();
+        let plot = plots.find(|plot| plot.file_word() == word);
+        plot.map_or_else(Self::default, Self)
+    }
 }
 
 /// The colors of a picture.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{AppState, Effect, capitalize};
-use crate::generation::{ChatSupport, PromptForm, PromptRecord, PromptText, PromptToken};
+use super::{Effect, ModelStatus, Settings, capitalize};
+use crate::generation::{PromptForm, PromptRecord, PromptText, PromptToken};
 use crate::worker::Request;
 
 /// How the model treats the prompt.
@@ -37,6 +37,42 @@ impl PromptMode {
             Self::Raw => "The model continues the text exactly as written",
             Self::Chat => "The model answers the message, formatted by its chat template",
         }
+    }
+}
+
+/// What the model continues or answers, as edited.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Prompt {
+    /// The text to continue in raw mode, the message to answer in chat mode.
+    pub text: String,
+    pub mode: PromptMode,
+    /// The system prompt of chat mode; may be empty.
+    pub system: String,
+    /// Whether an empty system prompt is sent as an empty message. Many templates write a system
+    /// message of their own if there is none.
+    pub sends_empty_system: bool,
+    /// The engine's latest tokenization of the prompt, which may lag behind `text`.
+    pub reading: Option<PromptReading>,
+}
+
+impl Prompt {
+    /// Returns the saved prompt, which has not been tokenized yet.
+    pub(super) fn of(settings: &Settings) -> Self {
+        Self {
+            text: settings.prompt.clone(),
+            mode: settings.prompt_mode,
+            system: settings.system.clone(),
+            sends_empty_system: settings.sends_empty_system,
+            reading: None,
+        }
+    }
+
+    /// Puts the prompt into the settings that are saved.
+    pub(super) fn write_to(&self, settings: &mut Settings) {
+        settings.prompt.clone_from(&self.text);
+        settings.prompt_mode = self.mode;
+        settings.system.clone_from(&self.system);
+        settings.sends_empty_system = self.sends_empty_system;
     }
 }
 
@@ -78,12 +114,12 @@ impl std::fmt::Display for PromptLength {
     }
 }
 
-impl AppState {
+impl Prompt {
     /// Returns the prompt with its mode, as it is sent to the engine.
-    pub fn prompt_text(&self) -> PromptText {
-        match self.prompt_mode {
-            PromptMode::Raw => PromptText::raw(&self.prompt),
-            PromptMode::Chat => PromptText::chat_with(&self.prompt, self.system_message()),
+    pub fn to_text(&self) -> PromptText {
+        match self.mode {
+            PromptMode::Raw => PromptText::raw(&self.text),
+            PromptMode::Chat => PromptText::chat_with(&self.text, self.system_message()),
         }
     }
 
@@ -93,91 +129,80 @@ impl AppState {
         is_sent.then(|| self.system.clone())
     }
 
-    /// Returns why chat mode is unavailable, or `None` if it is available or no model is loaded.
-    pub fn chat_unavailable_reason(&self) -> Option<String> {
-        match &self.model.ready()?.chat {
-            ChatSupport::Missing => {
-                Some("This model has no chat template; use raw mode instead".to_owned())
-            }
-            ChatSupport::Ready => None,
-            ChatSupport::Broken { error } => Some(capitalize(error)),
-        }
-    }
-
     /// Returns the length of the prompt, if known. While the user types, this is the last length
     /// that was reported, so that the count does not flicker.
-    pub fn prompt_length(&self) -> Option<PromptLength> {
-        let tokens = self.prompt_tokens()?;
+    pub fn length(&self, main: &ModelStatus) -> Option<PromptLength> {
+        let tokens = self.tokens()?;
         Some(PromptLength {
             n_tokens: tokens.len(),
-            n_max: self.model.ready()?.info.n_context,
+            n_max: main.ready()?.info.n_context,
         })
     }
 
     /// Returns how many tokens fit into the context after the prompt, if that is fewer than the
     /// token limit.
-    pub fn context_limit(&self) -> Option<usize> {
-        let PromptLength { n_tokens, n_max } = self.prompt_length()?;
+    pub fn context_limit(&self, main: &ModelStatus, max_new_tokens: usize) -> Option<usize> {
+        let PromptLength { n_tokens, n_max } = self.length(main)?;
         let room = n_max.checked_sub(n_tokens)?;
-        (room < self.limits.max_new_tokens).then_some(room)
+        (room < max_new_tokens).then_some(room)
     }
 
     /// Returns the tokens of the last prompt that was tokenized.
-    pub fn prompt_tokens(&self) -> Option<&Arc<[PromptToken]>> {
-        self.prompt_reading.as_ref()?.tokens.as_ref().ok()
+    pub fn tokens(&self) -> Option<&Arc<[PromptToken]>> {
+        self.reading.as_ref()?.tokens.as_ref().ok()
     }
 
     /// Returns why the model can't use the last prompt that was tokenized.
-    pub fn prompt_refusal(&self) -> Option<String> {
-        self.chat_mode_error().or_else(|| {
-            let reading = self.prompt_reading.as_ref()?;
+    pub fn refusal(&self, main: &ModelStatus) -> Option<String> {
+        self.chat_mode_error(main).or_else(|| {
+            let reading = self.reading.as_ref()?;
             reading.tokens.as_ref().err().map(|error| capitalize(error))
         })
     }
 
     /// Returns why chat mode is unavailable, if it is the current mode.
-    fn chat_mode_error(&self) -> Option<String> {
-        let is_chat = self.prompt_mode == PromptMode::Chat;
-        self.chat_unavailable_reason().filter(|_| is_chat)
+    fn chat_mode_error(&self, main: &ModelStatus) -> Option<String> {
+        let is_chat = self.mode == PromptMode::Chat;
+        main.chat_unavailable_reason().filter(|_| is_chat)
     }
 
-    pub(super) fn empty_prompt_reason(&self) -> Option<String> {
-        let sentence = match self.prompt_mode {
+    pub(super) fn empty_reason(&self) -> Option<String> {
+        let sentence = match self.mode {
             PromptMode::Raw => "Type a prompt first",
             PromptMode::Chat => "Type a message first",
         };
-        self.prompt.is_empty().then(|| sentence.to_owned())
+        self.text.is_empty().then(|| sentence.to_owned())
     }
 
     /// Returns why the prompt can't be continued or answered now.
-    pub(super) fn prompt_blocking_reason(&self) -> Option<String> {
-        if let Some(reason) = self.empty_prompt_reason() {
+    pub(super) fn blocking_reason(&self, main: &ModelStatus) -> Option<String> {
+        if let Some(reason) = self.empty_reason() {
             return Some(reason);
         }
         // An outdated result says nothing about the current prompt.
-        let reading = self.prompt_reading.as_ref();
-        let is_outdated = reading.is_some_and(|reading| !self.is_current_prompt(&reading.prompt));
+        let reading = self.reading.as_ref();
+        let is_outdated = reading.is_some_and(|reading| !self.is_current(&reading.prompt));
         if is_outdated {
-            return self.chat_mode_error();
+            return self.chat_mode_error(main);
         }
         let too_long = || {
-            let length = self.prompt_length().filter(|length| !length.fits());
+            let length = self.length(main).filter(|length| !length.fits());
             length.map(|length| length.to_string())
         };
-        self.prompt_refusal().or_else(too_long)
+        self.refusal(main).or_else(too_long)
     }
 
     /// Returns whether a text was generated from the current prompt.
-    pub(super) fn is_prompt_of(&self, record: &PromptRecord) -> bool {
-        record.text == self.prompt && PromptForm::of(record.chat.as_ref()) == self.prompt_form()
+    pub(super) fn is_of(&self, record: &PromptRecord) -> bool {
+        record.text == self.text && PromptForm::of(record.chat.as_ref()) == self.form()
     }
 
-    fn is_current_prompt(&self, prompt: &PromptText) -> bool {
-        prompt.text == self.prompt && prompt.form == self.prompt_form()
+    fn is_current(&self, prompt: &PromptText) -> bool {
+        prompt.text == self.text && prompt.form == self.form()
     }
 
-    fn prompt_form(&self) -> PromptForm {
-        match self.prompt_mode {
+    fn form(&self) -> PromptForm {
+        match self.mode {
             PromptMode::Raw => PromptForm::Raw,
             PromptMode::Chat => PromptForm::Chat {
                 system: self.system_message(),
@@ -186,17 +211,16 @@ impl AppState {
     }
 
     /// Asks the engine to tokenize the prompt.
-    pub(super) fn tokenize_prompt(&mut self) -> Vec<Effect> {
-        if self.prompt.is_empty() || self.chat_mode_error().is_some() {
-            self.prompt_reading = None;
+    pub(crate) fn tokenize(&mut self, main: &ModelStatus) -> Vec<Effect> {
+        if self.text.is_empty() || self.chat_mode_error(main).is_some() {
+            self.reading = None;
             return Vec::new();
         }
-        if self.model.ready().is_none() {
+        if main.ready().is_none() {
             return Vec::new();
         }
-        let prompt = self.prompt_text();
         vec![Effect::Send(Request::Tokenize {
-            prompt,
+            prompt: self.to_text(),
             model: None,
         })]
     }
@@ -207,22 +231,22 @@ impl AppState {
         prompt: PromptText,
         tokens: Result<Vec<PromptToken>, String>,
     ) {
-        if self.is_current_prompt(&prompt) {
+        if self.is_current(&prompt) {
             let tokens = tokens.map(Arc::from);
-            self.prompt_reading = Some(PromptReading { prompt, tokens });
+            self.reading = Some(PromptReading { prompt, tokens });
         }
     }
 
     /// Copies the prompt as the model reads it, special tokens included. Does nothing until the
     /// current prompt has been tokenized.
-    pub(super) fn copy_prompt(&self) -> Vec<Effect> {
-        let reading = self.prompt_reading.as_ref();
-        let reading = reading.filter(|reading| self.is_current_prompt(&reading.prompt));
+    pub(super) fn copy(&self) -> Option<Effect> {
+        let reading = self.reading.as_ref();
+        let reading = reading.filter(|reading| self.is_current(&reading.prompt));
         let text = |tokens: &Arc<[PromptToken]>| {
             let pieces = tokens.iter().map(|token| token.piece.bytes.as_slice());
             String::from_utf8_lossy(&pieces.collect::<Vec<_>>().concat()).into_owned()
         };
         let text = reading.and_then(|reading| reading.tokens.as_ref().ok().map(text));
-        text.map(Effect::CopyText).into_iter().collect()
+        text.map(Effect::CopyText)
     }
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{AppState, Effect, Notice};
+use super::Effect;
 use crate::decoding::ChainConfig;
 use crate::generation::ModelInfo;
 use crate::worker::{ModelSource, Request};
@@ -70,13 +70,13 @@ impl SecondModel {
     }
 
     /// Returns the model if these settings are guided by it. A sweep writes without drafts.
-    pub(super) fn guiding(&self, chain: &ChainConfig) -> Option<Arc<ModelInfo>> {
+    pub(crate) fn guiding(&self, chain: &ChainConfig) -> Option<Arc<ModelInfo>> {
         let used = self.info().filter(|_| chain.is_guided_by_model());
         used.cloned()
     }
 
     /// Stores the model that comes with a first model. One that was chosen before is loaded again
-    /// by [`AppState::reload_second`].
+    /// by [`SecondModel::reload`].
     pub(super) fn on_first_loaded(&mut self, own: Option<Arc<ModelInfo>>) {
         if !self.is_chosen() {
             self.ready = own.map(|info| (info, None));
@@ -93,84 +93,74 @@ impl SecondModel {
     }
 }
 
-impl AppState {
+impl SecondModel {
     /// Loads a second model. If `verifies`, the opened run is then verified with it.
-    pub(super) fn open_second_model(&mut self, path: PathBuf, verifies: bool) -> Vec<Effect> {
-        let mut effects = self.cancel_second();
-        let second = &mut self.second_model;
-        (second.error, second.fraction) = (None, 0.0);
+    pub(super) fn open(&mut self, path: PathBuf, verifies: bool) -> Vec<Effect> {
+        let mut effects: Vec<Effect> = self.cancel().into_iter().collect();
+        (self.error, self.fraction) = (None, 0.0);
         let source = Some(ModelSource::Path(path.clone()));
         let path = Some(path);
-        second.pending.push_back(Choice { path, verifies });
+        self.pending.push_back(Choice { path, verifies });
         effects.push(Effect::Send(Request::LoadSecondModel(source)));
         effects
     }
 
-    pub(super) fn apply_to_second(&mut self, command: SecondModelCommand) -> Vec<Effect> {
+    pub(super) fn apply(&mut self, command: SecondModelCommand) -> Option<Effect> {
         match command {
-            SecondModelCommand::Cancel => self.cancel_second(),
-            SecondModelCommand::Unload if !self.second_model.is_chosen() => Vec::new(),
+            SecondModelCommand::Cancel => self.cancel(),
+            SecondModelCommand::Unload if !self.is_chosen() => None,
             SecondModelCommand::Unload => {
-                self.second_model.pending.push_back(Choice {
+                self.pending.push_back(Choice {
                     path: None,
                     verifies: false,
                 });
-                vec![Effect::Send(Request::LoadSecondModel(None))]
+                Some(Effect::Send(Request::LoadSecondModel(None)))
             }
         }
     }
 
     /// Stops loading a second model, if one is being loaded.
-    pub(super) fn cancel_second(&self) -> Vec<Effect> {
-        let is_loading = self.second_model.loading().is_some();
-        let cancel = is_loading.then_some(Effect::Send(Request::CancelLoading));
-        cancel.into_iter().collect()
+    pub(super) fn cancel(&self) -> Option<Effect> {
+        let is_loading = self.loading().is_some();
+        is_loading.then_some(Effect::Send(Request::CancelLoading))
     }
 
     /// Reloads the second model after the first was reloaded.
-    pub(super) fn reload_second(&mut self) -> Vec<Effect> {
-        match self.second_model.ready.take() {
-            Some((_, Some(path))) => self.open_second_model(path, false),
+    pub(super) fn reload(&mut self) -> Vec<Effect> {
+        match self.ready.take() {
+            Some((_, Some(path))) => self.open(path, false),
             own => {
-                self.second_model.ready = own;
+                self.ready = own;
                 Vec::new()
             }
         }
     }
 
-    pub(super) fn on_second_model(
+    /// Notes how the oldest load ended. Returns whether the opened run is to be verified now, or
+    /// why it can't be; `None` if nothing was requested.
+    pub(super) fn on_loaded(
         &mut self,
         loaded: Result<Option<Arc<ModelInfo>>, String>,
-    ) -> Vec<Effect> {
-        let second = &mut self.second_model;
-        let info = match loaded {
-            Ok(info) => info,
-            Err(error) => return self.on_second_failed(error),
-        };
-        let Some(choice) = second.pending.pop_front() else {
-            return Vec::new();
-        };
-        second.ready = info.map(|info| (info, choice.path));
-        let mut effects = self.begin_trial();
-        if choice.verifies {
-            effects.extend(self.verify());
+    ) -> Option<Result<bool, String>> {
+        let choice = self.pending.pop_front();
+        let verifies = choice.as_ref().is_some_and(|choice| choice.verifies);
+        match loaded {
+            Ok(info) => {
+                let path = choice?.path;
+                self.ready = info.map(|info| (info, path));
+                Some(Ok(verifies))
+            }
+            Err(error) if verifies => Some(Err(error)),
+            Err(error) => {
+                self.error = Some(error);
+                Some(Ok(false))
+            }
         }
-        effects
     }
 
-    /// Shows why a second model can't be used, in the place where it was requested.
-    fn on_second_failed(&mut self, error: String) -> Vec<Effect> {
-        let choice = self.second_model.pending.pop_front();
-        if choice.is_some_and(|choice| choice.verifies) {
-            return self.notify(Notice::error("This run can’t be verified", error));
-        }
-        self.second_model.error = Some(error);
-        self.begin_trial()
-    }
-
-    pub(super) fn on_second_cancelled(&mut self) -> Vec<Effect> {
-        self.second_model.pending.pop_front();
-        self.begin_trial()
+    /// Notes that the oldest load was cancelled.
+    pub(super) fn on_cancelled(&mut self) {
+        self.pending.pop_front();
     }
 }
 
@@ -203,7 +193,7 @@ mod tests {
     }
 
     fn name(state: &AppState) -> Option<&str> {
-        state.second_model.info().map(|info| info.name.as_str())
+        state.models.second.info().map(|info| info.name.as_str())
     }
 
     #[test]
@@ -211,10 +201,10 @@ mod tests {
         let mut state = written();
         assert_eq!(choose(&mut state, "small.gguf"), [load("small.gguf")]);
         state.on_event(Event::SecondModelLoading { fraction: 0.5 });
-        assert_eq!(state.second_model.loading(), Some(0.5));
+        assert_eq!(state.models.second.loading(), Some(0.5));
         state.on_event(Event::SecondModel(Ok(Some(info("Small")))));
         assert_eq!(
-            (name(&state), state.second_model.loading()),
+            (name(&state), state.models.second.loading()),
             (Some("Small"), None)
         );
         state.on_event(Event::ModelUnloaded);
@@ -232,19 +222,19 @@ mod tests {
         )));
         assert_eq!(name(&state), Some("Small"));
         assert_eq!(
-            state.second_model.error(),
+            state.models.second.error(),
             Some("it has a different vocabulary")
         );
 
         choose(&mut state, "large.gguf");
-        assert_eq!(state.second_model.error(), None);
+        assert_eq!(state.models.second.error(), None);
         let cancel = Effect::Send(Request::CancelLoading);
         let command = Command::SecondModel(SecondModelCommand::Cancel);
         let effects = state.apply(command.clone());
         assert_eq!(effects, std::slice::from_ref(&cancel));
         state.on_event(Event::SecondModelCancelled);
         assert_eq!(
-            (name(&state), state.second_model.loading()),
+            (name(&state), state.models.second.loading()),
             (Some("Small"), None)
         );
         // Nothing is left to cancel.

@@ -2,11 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use super::branches::RunTexts;
-use super::panes::undo::Undo;
-use super::{AppState, Command, Effect, Notice, PaneId, PaneStatus, RunCommand, Settings};
-use crate::export::json::RunFile;
-use crate::generation::{FinishReason, GenerationId};
+use super::branches::{KeptTexts, RunTexts, renumber};
+use super::runs::{HiddenSession, what_if_words};
+use super::{
+    AppState, BranchTree, Command, Effect, MAX_PANES, Notice, Notices, OpenedRun, Pace, Page, Pane,
+    PaneId, PaneStatus, Prompt, PromptMode, RunCommand, RunRequest, Settings, Undo, unix_time_secs,
+};
+use crate::export::json::{Branch, RunFile, RunHeader};
+use crate::generation::{FinishReason, Generation, GenerationId, PaneSettings};
 
 /// The settings and the texts on screen. While a run is open, they are those that it hides.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,6 +29,249 @@ pub struct SessionKey {
 }
 
 impl AppState {
+    pub(super) fn apply_to_runs(&mut self, command: RunCommand) -> Vec<Effect> {
+        match command {
+            RunCommand::ShowPage(page) => self.show_page(page),
+            RunCommand::Open(path) => {
+                self.runs.history.verifies = false;
+                vec![Effect::Runs(RunRequest::Read(path))]
+            }
+            RunCommand::OpenKept(file) => {
+                self.runs.history.verifies = false;
+                vec![Effect::Runs(RunRequest::ReadKept(file))]
+            }
+            RunCommand::VerifyKept(file) => {
+                self.runs.history.verifies = true;
+                vec![Effect::Runs(RunRequest::ReadKept(file))]
+            }
+            RunCommand::Read { name, run } => self.show_run(&name, run),
+            RunCommand::Close => self.close_run(),
+            RunCommand::UseSettings => self.use_settings_of_run(),
+            RunCommand::Verify => {
+                let (runs, mut context) = self.runs_in_context();
+                runs.verify(&mut context)
+            }
+            RunCommand::VerifyIn(formats) => {
+                let (runs, mut context) = self.runs_in_context();
+                runs.verify_in(formats, &mut context)
+            }
+            RunCommand::EndVerification => self.runs.end_verification(&mut self.models),
+            command => {
+                let (indented, notices) = (self.view.run_file.indented, &mut self.notices);
+                let request = self.runs.history.apply(command, indented, notices);
+                request.map(Effect::Runs).into_iter().collect()
+            }
+        }
+    }
+
+    fn show_page(&mut self, page: Page) -> Vec<Effect> {
+        self.page = page;
+        if page == Page::History && self.runs.history.runs.is_none() {
+            return vec![Effect::Runs(RunRequest::List)];
+        }
+        Vec::new()
+    }
+
+    /// Returns the header that a file has for the run on screen.
+    pub fn run_header(&self) -> RunHeader {
+        let opened = self
+            .runs
+            .opened
+            .as_ref()
+            .map(|opened| opened.header.clone());
+        opened.unwrap_or_else(|| RunHeader {
+            title: None,
+            finished_at: Some(unix_time_secs()),
+        })
+    }
+
+    /// Shows a run, or why it can't be read.
+    pub(super) fn show_run(
+        &mut self,
+        name: &str,
+        run: Result<Box<RunFile>, String>,
+    ) -> Vec<Effect> {
+        let verifies = std::mem::take(&mut self.runs.history.verifies);
+        let run = match run {
+            Ok(run) if run.panes.is_empty() => Err("it has no texts".to_owned()),
+            run => run,
+        };
+        let run = match run {
+            Ok(run) => *run,
+            Err(error) => {
+                let title = format!("{name} can’t be opened");
+                return self.notify(Notice::error(title, error));
+            }
+        };
+        let n_panes = run.panes.len();
+        if n_panes > MAX_PANES {
+            let words = format!("Showing the first {MAX_PANES} of {n_panes} texts");
+            self.notify(Notice::hint(words));
+        }
+        let mut effects = self.runs.end_verification(&mut self.models);
+        effects.extend(self.leave_lesson());
+        let hidden = match self.runs.opened.take() {
+            Some(opened) => {
+                effects.extend(self.stop_texts());
+                self.futures.take_runs();
+                opened.hidden
+            }
+            None => self.set_aside(&mut effects),
+        };
+        let title = run.header.title.clone();
+        let what_if_words = what_if_words(&run.panes);
+        self.runs.opened = Some(OpenedRun {
+            name: title.unwrap_or_else(|| name.to_owned()),
+            header: run.header,
+            what_if_words,
+            contradiction: run.contradiction,
+            hidden,
+        });
+        self.fill_from(run.panes, run.branches);
+        self.page = Page::Write;
+        if verifies {
+            let (runs, mut context) = self.runs_in_context();
+            effects.extend(runs.verify(&mut context));
+        }
+        effects
+    }
+
+    /// Stops everything that is being written.
+    fn stop_texts(&mut self) -> Vec<Effect> {
+        let mut effects = self.panes.stop_all();
+        effects.extend(self.stop_futures());
+        for pane in &mut self.panes {
+            pane.status.finish(FinishReason::Cancelled);
+        }
+        effects
+    }
+
+    /// Stops what is being written and takes it off the screen, to be brought back later.
+    pub(in crate::state) fn set_aside(&mut self, effects: &mut Vec<Effect>) -> HiddenSession {
+        let was_running = self.is_running();
+        effects.extend(self.stop_texts());
+        let futures = self.futures.take_runs();
+        HiddenSession {
+            prompt: self.prompt.clone(),
+            limits: self.limits.clone(),
+            seed: self.seed,
+            panes: std::mem::take(&mut self.panes),
+            pin: self.pin.take(),
+            undo: self.undo.clone(),
+            kept_texts: std::mem::take(&mut self.branches.kept),
+            removed_text: self.branches.removed.take(),
+            futures,
+            was_running,
+        }
+    }
+
+    /// Fills the window with these texts, their prompt and their settings.
+    fn fill_from(&mut self, texts: Vec<Generation>, branches: Vec<Branch>) {
+        if let Some(first) = texts.first() {
+            self.prompt.text.clone_from(&first.prompt.text);
+            let chat = first.prompt.chat.as_ref();
+            self.prompt.mode = if chat.is_some() {
+                PromptMode::Chat
+            } else {
+                PromptMode::Raw
+            };
+            let system = chat.and_then(|chat| chat.system.clone());
+            self.prompt.sends_empty_system = system.as_ref().is_some_and(String::is_empty);
+            self.prompt.system = system.unwrap_or_default();
+            self.limits = first.config.limits.clone();
+            self.seed = first.config.seed;
+        }
+        self.panes.clear();
+        for text in texts.into_iter().take(MAX_PANES) {
+            let id = self.next_pane_id();
+            let settings = PaneSettings {
+                name: text.name.clone(),
+                chain: text.config.chain.clone(),
+                seed: Some(text.config.seed).filter(|seed| *seed != self.seed),
+                model: self.models.loaded_as(&text.model),
+            };
+            let mut pane = Pane::new(id, settings);
+            pane.status = PaneStatus::Finished(text);
+            self.panes.push(pane);
+        }
+        self.branches.kept = KeptTexts::default();
+        self.branches.removed = None;
+        let panes: Vec<PaneId> = self.panes.iter().map(|pane| pane.id).collect();
+        self.adopt_texts(&panes, branches);
+        self.start_over();
+    }
+
+    /// Forgets what belonged to the texts that were on screen.
+    pub(in crate::state) fn start_over(&mut self) {
+        self.pin = None;
+        self.runs.repetition = None;
+        self.runs.texts_before = None;
+        self.branches.dialog = None;
+        self.prompt.reading = None;
+        if self.is_step_mode() {
+            self.pace = Pace::FullSpeed;
+        }
+        self.branches.tree = BranchTree::default();
+        self.undo = Undo::new(self.panes.snapshot(self.seed));
+    }
+
+    pub(super) fn close_run(&mut self) -> Vec<Effect> {
+        let Some(OpenedRun { hidden, .. }) = self.runs.opened.take() else {
+            return Vec::new();
+        };
+        let mut effects = self.bring_back(hidden);
+        effects.extend(self.runs.end_verification(&mut self.models));
+        effects
+    }
+
+    /// Shows again what was set aside.
+    pub(in crate::state) fn bring_back(&mut self, hidden: HiddenSession) -> Vec<Effect> {
+        self.prompt = hidden.prompt;
+        self.limits = hidden.limits;
+        self.seed = hidden.seed;
+        self.panes = hidden.panes;
+        self.start_over();
+        self.pin = hidden.pin;
+        self.undo = hidden.undo;
+        self.branches.kept = hidden.kept_texts;
+        self.branches.removed = hidden.removed_text;
+        let mut effects = self.stop_futures();
+        self.futures.runs = hidden.futures;
+        effects.extend(self.prompt.tokenize(&self.models.main));
+        if hidden.was_running {
+            effects.extend(self.keep_run());
+        }
+        effects
+    }
+
+    pub(super) fn use_settings_of_run(&mut self) -> Vec<Effect> {
+        if self.runs.opened.take().is_none() {
+            return Vec::new();
+        }
+        // What is generated next is a new run.
+        self.runs.number += 1;
+        let mut effects = self.runs.end_verification(&mut self.models);
+        effects.extend(self.prompt.tokenize(&self.models.main));
+        effects
+    }
+
+    /// Returns the texts on screen and those kept with them in Branches.
+    pub fn run_texts(&self) -> RunTexts {
+        RunTexts::of(&self.panes, &self.branches.kept)
+    }
+
+    /// Returns what an opened run or a lesson hides.
+    pub(in crate::state) fn hidden(&self) -> Option<&HiddenSession> {
+        let opened = self.runs.opened.as_ref().map(OpenedRun::hidden);
+        opened.or_else(|| Some(self.lessons.run()?.hidden()))
+    }
+
+    /// Returns the panes and the kept texts of the session, which an opened run or a lesson hides.
+    pub(in crate::state) fn session_texts(&self) -> (&[Pane], &KeptTexts) {
+        let hidden = self.hidden().map(HiddenSession::texts);
+        hidden.unwrap_or((&self.panes, &self.branches.kept))
+    }
+
     /// Returns what is on screen, including texts that are still being generated.
     pub fn session(&self) -> Session {
         let (panes, kept) = self.session_texts();
@@ -50,6 +296,16 @@ impl AppState {
         }
     }
 
+    /// Renumbers the texts of a file, which must already be in these panes, and keeps its branches.
+    pub(super) fn adopt_texts(&mut self, homes: &[PaneId], mut branches: Vec<Branch>) {
+        renumber(&mut branches, homes, &mut self.panes, &mut self.last_id);
+        for branch in branches {
+            let home = branch.pane.and_then(|place| homes.get(place));
+            let home = home.copied().unwrap_or_default();
+            self.branches.keep(home, branch.text, self.memory);
+        }
+    }
+
     /// Shows a session that ended in a crash: its prompt, its panes, and its texts in the panes at
     /// these places. Texts that were being generated are stopped, and can be continued.
     pub fn restore_session(
@@ -58,15 +314,15 @@ impl AppState {
         run: RunFile,
         places: &[usize],
     ) -> Vec<Effect> {
-        self.prompt = settings.prompt;
-        self.prompt_mode = settings.prompt_mode;
-        self.system = settings.system;
-        self.sends_empty_system = settings.sends_empty_system;
+        self.prompt = Prompt {
+            reading: self.prompt.reading.take(),
+            ..Prompt::of(&settings)
+        };
         self.limits = settings.limits;
         self.seed = settings.seed;
         self.panes.clear();
         self.add_panes(settings.panes);
-        self.undo = Undo::new(self.snapshot());
+        self.undo = Undo::new(self.panes.snapshot(self.seed));
         let mut restored: Vec<PaneId> = Vec::new();
         for (mut text, place) in run.panes.into_iter().zip(places) {
             if text.finish.is_none() {
@@ -78,28 +334,30 @@ impl AppState {
             }
         }
         self.adopt_texts(&restored, run.branches);
-        self.run_number += 1;
+        self.runs.number += 1;
         self.notify(Notice::done("Restored what was on screen"));
-        self.tokenize_prompt()
+        self.prompt.tokenize(&self.models.main)
     }
+}
 
+impl Notices {
     /// Reports that a session could not be read, and where its file is now.
-    pub fn report_unreadable_session(&mut self, error: &str, path: &Path) -> Vec<Effect> {
+    pub fn report_unreadable_session(&mut self, error: &str, path: &Path) {
         let title = "What was on screen could not be restored";
         let body = format!("{error}\n{}", path.display());
-        self.notify(Notice::error(title, body))
+        self.notify(Notice::error(title, body));
     }
 
     /// Reports that a session was not restored, because that crashed the last window, and offers to
     /// open its texts.
-    pub fn offer_session(&mut self, path: PathBuf) -> Vec<Effect> {
+    pub fn offer_session(&mut self, path: PathBuf) {
         let title = "What was on screen was not restored";
         let body = format!(
             "Quartet stopped the last time it tried. The texts are in this file:\n{}",
             path.display()
         );
         let open = Command::Run(RunCommand::Open(path));
-        self.notify(Notice::error(title, body).with_action("Open them", open))
+        self.notify(Notice::error(title, body).with_action("Open them", open));
     }
 
     /// Reports that what is on screen would not survive a crash now.

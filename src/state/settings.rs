@@ -3,15 +3,15 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::branches::{DEFAULT_CACHE_MEGABYTES, DEFAULT_KEPT_MEGABYTES};
-use super::recording::DEFAULT_RECORD_MEGABYTES;
+use super::recording::{DEFAULT_CACHE_MEGABYTES, DEFAULT_KEPT_MEGABYTES, DEFAULT_RECORD_MEGABYTES};
 use super::starters::DEFAULT_PROMPT;
 use super::{
-    AddedServer, AppState, ByHand, ChosenFolders, HistoryLimits, LabSettings, LessonProgress,
-    MAX_RECENT, Notice, Pace, PromptMode, RecentModel, ViewChoices,
+    AddedServer, ByHand, ChosenFolders, HistoryLimits, LessonProgress, MAX_RECENT, Notice, Notices,
+    Pace, PromptMode, RecentModel, ViewChoices,
 };
 use crate::generation::{GenerationConfig, Limits, PaneSettings};
 use crate::interop::presets::OwnPreset;
+use crate::lab::LabSettings;
 use crate::worker::ComputeChoice;
 
 /// The maximum number of panes; each has a letter and a color.
@@ -174,7 +174,7 @@ fn merged_list<T: Clone + PartialEq, K: PartialEq + ?Sized>(
     kept.chain(new).collect()
 }
 
-impl AppState {
+impl Notices {
     /// Shows a notice that lists the settings that could not be read.
     pub fn report_lost_settings(&mut self, lost: &[String]) {
         let names: Vec<String> = lost.iter().map(|name| name.replace('_', " ")).collect();

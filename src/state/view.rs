@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{PaneId, PictureTarget, PictureTheme, ReadingFont, RunFileStyle, TextSize};
-use crate::analysis::trend::Trend;
+use super::{PaneId, PictureTarget, PictureTheme, ReadingFont, RightPlot, RunFileStyle, TextSize};
 use crate::analysis::{Prices, TokenScale};
 use crate::decoding::watermark::Watermark;
 use crate::generation::Step;
@@ -334,6 +333,8 @@ pub struct CompareChoices {
     pub dim_shared: bool,
     /// Whether it scrolls all texts to the same token.
     pub scroll_together: bool,
+    /// Whether the measures of a text count its thought.
+    pub counts_thinking: bool,
 }
 
 /// The view choices, which persist across restarts.
@@ -347,8 +348,7 @@ pub struct ViewChoices {
     pub score_cap: ScoreCap,
     /// The watermark to look for; `None` for the first one that a pane leaves.
     pub watermark: Option<Watermark>,
-    /// The plot on the right; `None` for the speed.
-    pub trend: Option<Trend>,
+    pub right_plot: RightPlot,
     pub score_layout: ScoreLayout,
     pub picture: PictureStyle,
     pub theme: ThemeChoice,

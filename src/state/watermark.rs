@@ -1,6 +1,6 @@
 //! The watermark that the window looks for, and the dialog that tests any text for it.
 
-use super::{AppState, Effect, PaneId, Tint, capitalize};
+use super::{Effect, PaneId, Panes, Plot, Tint, ViewChoices, capitalize};
 use crate::analysis::trend::Trend;
 use crate::analysis::watermark::{WatermarkScan, first_mark, watermark_legend};
 use crate::decoding::TokenId;
@@ -66,98 +66,84 @@ impl WatermarkDialog {
     }
 }
 
-impl AppState {
+impl ViewChoices {
     /// Returns the watermark to look for: the chosen one, or else the first that a text on screen
     /// or a pane's settings leave.
-    pub fn watermark(&self) -> Option<Watermark> {
-        let texts = self.panes.iter().filter_map(|pane| pane.generation());
-        let of_texts = || first_mark(texts.map(|text| &text.config.chain));
-        let of_panes = || first_mark(self.panes.iter().map(|pane| &pane.settings.chain));
-        self.view.watermark.or_else(of_texts).or_else(of_panes)
+    pub fn watermark_in(&self, panes: &Panes) -> Option<Watermark> {
+        let of_texts = || first_mark(panes.texts().map(|text| &text.config.chain));
+        let of_panes = || first_mark(panes.iter().map(|pane| &pane.settings.chain));
+        self.watermark.or_else(of_texts).or_else(of_panes)
     }
 
-    /// Returns whether the window shows the result.
+    /// Returns whether the window shows where the watermark is.
     pub fn shows_watermark(&self) -> bool {
-        self.view.tint == Tint::Watermark || self.view.trend == Some(Trend::Watermark)
+        let plot = Plot::Trend(Trend::Watermark);
+        self.tint == Tint::Watermark || self.right_plot.0 == plot
     }
 
     /// Returns the labels of the steps of the current tint; a step that does not occur has an empty
     /// label.
-    pub fn tint_legend(&self) -> [&'static str; 5] {
-        match self.view.tint {
-            Tint::Watermark => watermark_legend(self.watermark().as_ref()),
+    pub fn tint_legend(&self, panes: &Panes) -> [&'static str; 5] {
+        match self.tint {
+            Tint::Watermark => watermark_legend(self.watermark_in(panes).as_ref()),
             tint => tint.legend(),
         }
     }
+}
 
-    pub(super) fn apply_to_watermark(&mut self, command: WatermarkCommand) -> Vec<Effect> {
+impl WatermarkDialog {
+    /// Opens, closes or updates the dialog. Returns the request for the tokens of its text.
+    pub(super) fn apply(
+        open: &mut Option<Self>,
+        command: WatermarkCommand,
+        panes: &Panes,
+        view: &mut ViewChoices,
+        n_vocab: Option<usize>,
+    ) -> Option<Effect> {
         match command {
             WatermarkCommand::Open(pane) => {
-                let pane = pane.and_then(|id| self.pane(id));
+                let pane = pane.and_then(|id| panes.pane(id));
                 let text = pane.and_then(|pane| pane.generation().map(Generation::text));
-                self.watermark_dialog = Some(WatermarkDialog {
+                *open = Some(Self {
                     text: text.unwrap_or_default(),
-                    watermark: self.watermark().unwrap_or(USUAL),
+                    watermark: view.watermark_in(panes).unwrap_or(USUAL),
                     tokenized: None,
                     scan: None,
                 });
-                self.tokenize_for_watermark()
             }
             WatermarkCommand::Edited => {
-                let n_vocab = self.n_vocab();
-                let Some(dialog) = &mut self.watermark_dialog else {
-                    return Vec::new();
-                };
-                self.view.watermark = Some(dialog.watermark);
+                let dialog = open.as_mut()?;
+                view.watermark = Some(dialog.watermark);
                 if let Some(n_vocab) = n_vocab {
                     dialog.scan_tokens(n_vocab);
                 }
-                self.tokenize_for_watermark()
             }
-            WatermarkCommand::Close => {
-                self.watermark_dialog = None;
-                Vec::new()
-            }
+            WatermarkCommand::Close => *open = None,
         }
+        n_vocab?;
+        open.as_ref()?.tokenize()
     }
 
-    fn n_vocab(&self) -> Option<usize> {
-        self.model.ready().map(|model| model.info.n_vocab)
-    }
-
-    /// Requests the tokens of the text in the dialog, unless they are known.
-    fn tokenize_for_watermark(&self) -> Vec<Effect> {
-        let dialog = self.watermark_dialog.as_ref();
-        let is_known = |dialog: &&super::WatermarkDialog| {
-            let tokenized = dialog.tokenized.as_ref();
-            tokenized.is_some_and(|(text, _)| *text == dialog.text)
-        };
-        let text = dialog
-            .filter(|dialog| !is_known(dialog) && !dialog.text.trim().is_empty())
-            .map(|dialog| dialog.text.as_str());
-        let text = text.filter(|_| self.model.ready().is_some());
-        text.map(|text| {
-            let prompt = PromptText::raw(text);
+    /// Requests the tokens of the text, unless they are known.
+    fn tokenize(&self) -> Option<Effect> {
+        let tokenized = self.tokenized.as_ref();
+        let is_known = tokenized.is_some_and(|(text, _)| *text == self.text);
+        (!is_known && !self.text.trim().is_empty()).then(|| {
             Effect::Send(Request::Tokenize {
-                prompt,
+                prompt: PromptText::raw(&*self.text),
                 model: None,
             })
         })
-        .into_iter()
-        .collect()
     }
 
-    /// Scans the tokens of the text in the dialog.
-    pub(super) fn on_watermark_tokenized(
+    /// Scans the tokens of the text.
+    pub(super) fn on_tokenized(
         &mut self,
         prompt: &PromptText,
         tokens: &Result<Vec<PromptToken>, String>,
+        n_vocab: Option<usize>,
     ) {
-        let n_vocab = self.n_vocab();
-        let Some(dialog) = &mut self.watermark_dialog else {
-            return;
-        };
-        if prompt.form != PromptForm::Raw || prompt.text != dialog.text {
+        if prompt.form != PromptForm::Raw || prompt.text != self.text {
             return;
         }
         // The special tokens that begin a text were not generated.
@@ -165,9 +151,9 @@ impl AppState {
             let is_special = |token: &PromptToken| token.piece.kind == PieceKind::Special;
             tokens.into_iter().skip_while(is_special).collect()
         });
-        dialog.tokenized = Some((prompt.text.clone(), tokens));
+        self.tokenized = Some((prompt.text.clone(), tokens));
         if let Some(n_vocab) = n_vocab {
-            dialog.scan_tokens(n_vocab);
+            self.scan_tokens(n_vocab);
         }
     }
 }
@@ -216,26 +202,31 @@ mod tests {
     #[test]
     fn the_watermark_looked_for_is_that_of_a_chain_until_one_is_chosen() {
         let mut state = ready();
-        assert_eq!(state.watermark(), None);
+        assert_eq!(state.view.watermark_in(&state.panes), None);
         state.panes[1].settings.chain = ChainConfig {
             selector: Selector::GumbelMark(MARK),
             ..ChainConfig::sampled([])
         };
-        assert_eq!(state.watermark(), Some(Watermark::GumbelMark(MARK)));
+        assert_eq!(
+            state.view.watermark_in(&state.panes),
+            Some(Watermark::GumbelMark(MARK))
+        );
         state.apply(Command::Watermark(WatermarkCommand::Open(None)));
-        let dialog = state.watermark_dialog.as_mut().unwrap();
+        let dialog = state.dialogs.watermark.as_mut().unwrap();
         assert_eq!(dialog.watermark, Watermark::GumbelMark(MARK));
         dialog.choose(WATERMARKS[1]);
         assert_eq!(dialog.watermark.key(), 9);
         state.apply(Command::Watermark(WatermarkCommand::Edited));
-        assert!(matches!(state.watermark(), Some(Watermark::GreenList(list)) if list.key == 9));
+        assert!(
+            matches!(state.view.watermark_in(&state.panes), Some(Watermark::GreenList(list)) if list.key == 9)
+        );
     }
 
     #[test]
     fn the_text_in_the_dialog_is_scanned_once_its_tokens_arrive() {
         let mut state = ready();
         state.apply(Command::Watermark(WatermarkCommand::Open(None)));
-        state.watermark_dialog.as_mut().unwrap().text = "a a".to_owned();
+        state.dialogs.watermark.as_mut().unwrap().text = "a a".to_owned();
         let effects = state.apply(Command::Watermark(WatermarkCommand::Edited));
         let [Effect::Send(Request::Tokenize { prompt, .. })] = &effects[..] else {
             panic!("{effects:?}");
@@ -255,12 +246,12 @@ mod tests {
             model: None,
             tokens: Ok(tokens),
         });
-        let dialog = state.watermark_dialog.as_ref().unwrap();
+        let dialog = state.dialogs.watermark.as_ref().unwrap();
         let scan = dialog.scan().unwrap();
         assert_eq!((scan.n_scored(), scan.verdict()), (2, Verdict::TooShort));
         assert_eq!(dialog.tokens().len(), 2);
         state.apply(Command::Watermark(WatermarkCommand::Close));
-        assert_eq!(state.watermark_dialog, None);
+        assert_eq!(state.dialogs.watermark, None);
     }
 
     #[test]

@@ -23,7 +23,9 @@ use crate::design::theme::Theme;
 use crate::design::widgets::{SMALL_BADGE, badge, checkbox, focus_ring};
 use crate::lessons::{self, Ring};
 use crate::plots::StepAt;
-use crate::state::{AppState, BranchCommand, BranchesView, Command, DockTab, PinMove, ViewChoices};
+use crate::state::{
+    AppState, BranchCommand, BranchesView, Command, DockTab, Pane, PinMove, ViewChoices,
+};
 use crate::ui::xray::xray_ui;
 
 /// The dock's place in the layout.
@@ -170,7 +172,7 @@ fn tabs_ui(ui: &mut Ui, frame: DockFrame, state: &mut AppState, commands: &mut V
             }
             if frame.open
                 && state.view.dock_tab == DockTab::Compare
-                && let Some(verification) = &mut state.verification
+                && let Some(verification) = &mut state.runs.verification
             {
                 // From right to left.
                 for (name, shown) in [("Then and now", true), ("Panes", false)] {
@@ -185,6 +187,15 @@ fn tabs_ui(ui: &mut Ui, frame: DockFrame, state: &mut AppState, commands: &mut V
                 ui.add_space(8.0);
                 let label = Face::Small.text("Scroll together");
                 checkbox(ui, &mut state.view.compare.scroll_together, label);
+                let mut metrics = state.panes.iter().filter_map(Pane::text_metrics);
+                if metrics.any(|metrics| metrics.n_thought_tokens.is_some()) {
+                    ui.add_space(8.0);
+                    let label = Face::Small.text("Leave thinking out");
+                    let counts = &mut state.view.compare.counts_thinking;
+                    let mut is_left_out = !*counts;
+                    checkbox(ui, &mut is_left_out, label);
+                    *counts = !is_left_out;
+                }
             }
             if frame.open && state.view.dock_tab == DockTab::Branches {
                 futures_bar_ui(ui, frame.breakpoint, state, commands);
@@ -220,7 +231,7 @@ pub(super) fn held_clicks_ui(ui: &Ui, window: Rect) {
 }
 
 /// Draws a tab. Returns whether it was clicked.
-pub(super) fn tab_ui(ui: &mut Ui, name: &str, selected: bool) -> bool {
+pub(crate) fn tab_ui(ui: &mut Ui, name: &str, selected: bool) -> bool {
     let theme = Theme::of(ui);
     let galley = ui
         .painter()

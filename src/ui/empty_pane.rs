@@ -6,7 +6,7 @@ use egui::{Rect, Stroke, StrokeKind, Ui, pos2, vec2};
 
 use super::token_text::line_span;
 use crate::decoding::{
-    Candidates, ChainConfig, Coins, Filter, History, Rules, Selector, StageContext,
+    ChainConfig, Coins, Filter, History, RankedCandidate, SamplerChain, Selector,
 };
 use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
@@ -113,43 +113,41 @@ fn example_bars(chain: &ChainConfig) -> Vec<Bar> {
     let logits: Vec<f32> = (0..N_BARS * STRIDE)
         .map(|rank| -DECAY * rank as f32)
         .collect();
-    let Ok(mut candidates) = Candidates::from_logits(&logits) else {
-        return Vec::new();
-    };
+    let kept = example_of(chain.active(), &logits);
     // The same filters, without those that drop candidates.
-    let mut uncut = candidates.clone();
-    let first = StageContext {
-        history: History::empty(),
-        coins: Coins {
-            seed: 0,
-            position: 0,
-        },
-        n_chance_before: 0,
-        rules: Rules::default(),
-        n_vocab: logits.len() as u32,
-    };
-    for (filter, context) in first.along(chain.active()) {
-        filter.apply(context, &mut candidates);
-        let is_cold = matches!(filter, Filter::Temperature(filter) if filter.temperature <= 0.0);
-        if !filter.cuts() && !is_cold {
-            filter.apply(context, &mut uncut);
-        }
-    }
+    let reshaping = chain.active().filter(|filter| !drops(filter));
+    let uncut = example_of(reshaping, &logits);
     let n_kept = match chain.selector {
         Selector::Greedy => 1,
-        _ => candidates.n_kept(),
+        _ => kept.len(),
     };
-    let softmax = uncut.softmax();
-    uncut
-        .head(N_BARS * STRIDE)
-        .iter()
-        .enumerate()
-        .step_by(STRIDE)
+    let shown = uncut.iter().enumerate().step_by(STRIDE);
+    shown
         .map(|(rank, candidate)| Bar {
-            prob: softmax.prob(candidate.logit) as f32,
+            prob: candidate.prob as f32,
             kept: rank < n_kept,
         })
         .collect()
+}
+
+/// Returns whether a filter drops candidates, as a temperature of 0 does.
+fn drops(filter: &Filter) -> bool {
+    let is_cold = matches!(filter, Filter::Temperature(heat) if heat.temperature <= 0.0);
+    is_cold || filter.cuts()
+}
+
+/// Applies filters to an example, and returns the candidates that they leave.
+fn example_of<'a>(
+    filters: impl Iterator<Item = &'a Filter>,
+    logits: &[f32],
+) -> Vec<RankedCandidate> {
+    let coins = Coins {
+        seed: 0,
+        position: 0,
+    };
+    let chain = SamplerChain::new(ChainConfig::sampled(filters.cloned()));
+    let left = chain.distribution(logits, History::empty(), coins);
+    left.unwrap_or_default()
 }
 
 #[cfg(test)]

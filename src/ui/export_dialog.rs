@@ -8,7 +8,7 @@ use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::design::widgets::{Button, checkbox, hint_ui};
 use crate::generation::formatting::pane_letter;
-use crate::state::{AppState, Command, Document, PathPurpose};
+use crate::state::{AppState, Command, EverythingDocument};
 
 const WIDTH: f32 = 520.0;
 
@@ -103,16 +103,16 @@ fn buttons_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         let buttons = [
             (
                 Button::new("Choose a folder…").primary(),
-                Document::Everything,
+                EverythingDocument::Folder,
             ),
-            (Button::new("Save as .zip…"), Document::Archive),
+            (Button::new("Save as .zip…"), EverythingDocument::Archive),
         ];
         for (button, document) in buttons {
             let button = ui.add_enabled(has_text, button);
             let button = button.on_disabled_hover_text("Choose at least one pane");
             if button.clicked() {
                 commands.push(Command::ShowExport(false));
-                commands.push(Command::AskPath(PathPurpose::Save(document)));
+                commands.push(Command::save(document));
             }
         }
         if ui.add(Button::new("Cancel")).clicked() {

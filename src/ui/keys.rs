@@ -2,8 +2,8 @@
 
 use egui::{Event, Id, Key, KeyboardShortcut, Modifiers, Popup, Response, Ui};
 
-use super::lab::{lab_keys_ui, run_command};
 use super::loop_view::{N_PICKS, field_id, numbered_pick};
+use crate::lab::{lab_keys_ui, run_command};
 use crate::state::{
     Action, AppState, BranchCommand, Command, DockTab, HelpTab, Page, PasteCommand, Pin, PinMove,
     ScoreCommand, SettingsTab, Shortcut,
@@ -44,13 +44,13 @@ pub(super) fn is_mac(ui: &Ui) -> bool {
 }
 
 /// Returns an action's main shortcut, as its keys are named on this system; empty if it has none.
-pub(super) fn key_words(ui: &Ui, action: Action) -> String {
+pub(crate) fn key_words(ui: &Ui, action: Action) -> String {
     let shortcut = action.shortcuts().into_iter().next();
     shortcut.map_or_else(String::new, |shortcut| shortcut.words(is_mac(ui)))
 }
 
 /// Returns whether Enter ended editing in a single-line field.
-pub(super) fn entered(ui: &Ui, field: &Response) -> bool {
+pub(crate) fn entered(ui: &Ui, field: &Response) -> bool {
     field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter))
 }
 
@@ -58,19 +58,19 @@ pub(super) fn entered(ui: &Ui, field: &Response) -> bool {
 /// that no text field consumes the key. Apply the command after all edits of this frame.
 pub(super) fn generate_key_ui(ui: &Ui, state: &AppState) -> Option<Command> {
     // In that popup, the key picks the focused row in a new pane.
-    if state.branch_dialog.is_some() {
+    if state.branches.dialog.is_some() {
         return None;
     }
     if !pressed(ui, Action::Generate) {
         return None;
     }
-    if state.path_field.is_some() || state.models.dialog_open || covers_window(state) {
+    if state.dialogs.path_field.is_some() || state.models.dialog_open || covers_window(state) {
         return None;
     }
-    if state.score_dialog.is_some() {
+    if state.dialogs.score.is_some() {
         return Some(Command::Score(ScoreCommand::Run));
     }
-    if state.paste.is_some() {
+    if state.dialogs.paste.is_some() {
         return Some(Command::Paste(PasteCommand::Apply));
     }
     finish_typing(ui);
@@ -149,7 +149,7 @@ pub(super) fn keys_ui(
     if state.pin.is_some() {
         action_keys_ui(ui, &[Action::Unpin], state, commands);
     }
-    if state.opened.is_some() {
+    if state.runs.opened.is_some() {
         let actions = [Action::VerifyRun, Action::CloseRun];
         action_keys_ui(ui, &actions, state, commands);
     }
@@ -166,11 +166,11 @@ pub(super) fn keys_ui(
 
 /// Returns whether a dialog is open.
 const fn has_dialog(state: &AppState) -> bool {
-    state.path_field.is_some()
-        || state.paste.is_some()
-        || state.branch_dialog.is_some()
-        || state.score_dialog.is_some()
-        || state.watermark_dialog.is_some()
+    state.dialogs.path_field.is_some()
+        || state.dialogs.paste.is_some()
+        || state.branches.dialog.is_some()
+        || state.dialogs.score.is_some()
+        || state.dialogs.watermark.is_some()
         || state.export.dialog_open
         || state.models.dialog_open
         || covers_window(state)
@@ -189,13 +189,15 @@ const TEXT_SIZES: [Action; 3] = [
 
 /// Returns whether the palette, the settings or the help is open.
 const fn covers_window(state: &AppState) -> bool {
-    state.palette.is_some() || state.settings_tab.is_some() || state.help_tab.is_some()
+    state.dialogs.palette.is_some()
+        || state.dialogs.settings.is_some()
+        || state.dialogs.help.is_some()
 }
 
 /// Adds the command of each of these actions whose shortcut was pressed, if it is possible now.
 fn action_keys_ui(ui: &Ui, actions: &[Action], state: &AppState, commands: &mut Vec<Command>) {
     let pressed = actions.iter().filter(|action| pressed(ui, **action));
-    commands.extend(pressed.filter_map(|action| state.command_of(*action).ok()));
+    commands.extend(pressed.filter_map(|action| action.command(state).ok()));
 }
 
 /// Opens the palette, the settings or the help, and closes any open popup.
@@ -235,7 +237,7 @@ fn tab_keys_ui(ui: &Ui, state: &AppState, commands: &mut Vec<Command>) {
 }
 
 /// The keys 1 to 9, which pick a token by its rank.
-pub(super) const DIGITS: [Key; N_PICKS] = [
+pub(crate) const DIGITS: [Key; N_PICKS] = [
     Key::Num1,
     Key::Num2,
     Key::Num3,
@@ -352,7 +354,7 @@ mod tests {
         let mut window = window_of(vec2(1280.0, 800.0), ready());
         window.get_by_role(Role::MultilineTextInput).focus();
         window.run();
-        let prompt = window.state().prompt.clone();
+        let prompt = window.state().prompt.text.clone();
         // Both events arrive in the same frame.
         window.input_mut().events.extend([
             Event::Key {
@@ -366,14 +368,16 @@ mod tests {
         ]);
         window.step();
         assert_eq!(window.state().view.dock_tab, DockTab::Loop);
-        assert_eq!(window.state().prompt, prompt);
+        assert_eq!(window.state().prompt.text, prompt);
         key(&mut window, Modifiers::ALT, Key::Num6);
         assert_eq!(window.state().view.dock_tab, DockTab::Numbers);
     }
 
     #[test]
     fn egui_knows_the_keys_of_every_action() {
-        let actions = ready().actions().into_iter().chain([Action::ShowPalette]);
+        let actions = Action::all(&ready())
+            .into_iter()
+            .chain([Action::ShowPalette]);
         for shortcut in actions.flat_map(Action::shortcuts) {
             let found = keyboard_shortcut(shortcut);
             assert!(found.is_some(), "{shortcut:?}");
@@ -394,11 +398,14 @@ mod tests {
             crate::ui::testing::press(&mut window, "Tint");
             key(&mut window, pressed.0, pressed.1);
             let state = window.state();
-            assert_eq!((state.settings_tab, state.help_tab), (settings, help));
+            assert_eq!(
+                (state.dialogs.settings, state.dialogs.help),
+                (settings, help)
+            );
             assert!(!egui::Popup::is_any_open(&window.ctx));
             key(&mut window, Modifiers::NONE, Key::Escape);
             let state = window.state();
-            assert_eq!((state.settings_tab, state.help_tab), (None, None));
+            assert_eq!((state.dialogs.settings, state.dialogs.help), (None, None));
         }
     }
 
@@ -423,10 +430,10 @@ mod tests {
         let mut state = ready();
         let pane = state.panes[0].id;
         state.apply(Command::Paste(PasteCommand::Open(pane)));
-        state.paste.as_mut().unwrap().text = "--temp 0.5 --top-k 7".to_owned();
+        state.dialogs.paste.as_mut().unwrap().text = "--temp 0.5 --top-k 7".to_owned();
         state.apply(Command::Paste(PasteCommand::Edited));
         let state = pressed(state);
-        assert!(state.paste.is_none() && !state.is_running());
+        assert!(state.dialogs.paste.is_none() && !state.is_running());
         let chain = state.panes[0].settings.chain.to_string();
         assert!(
             chain.contains("top-k 7") && chain.contains("T 0.5"),

@@ -3,6 +3,7 @@
 //! It reads the state and returns commands. It knows neither the engine nor the worker.
 
 pub mod app_icon;
+pub mod documents;
 pub mod futures;
 pub mod pictures;
 pub mod run_folder;
@@ -10,11 +11,10 @@ pub mod token_text;
 
 mod branch_dialog;
 mod branches;
-mod by_hand;
-mod chain_editor;
+pub(crate) mod chain_editor;
 mod chain_panel;
 mod compare;
-mod dock;
+pub(crate) mod dock;
 mod empty_pane;
 mod escape;
 mod explained;
@@ -24,8 +24,7 @@ mod figures;
 mod fit;
 mod help;
 mod history;
-mod keys;
-mod lab;
+pub(crate) mod keys;
 mod layout;
 mod lessons;
 mod lint_notice;
@@ -38,12 +37,12 @@ mod pace_menu;
 mod palette;
 mod pane;
 mod pane_footer;
-mod pane_header;
+pub(crate) mod pane_header;
 mod pane_model;
 mod pane_server;
 mod paste_settings;
 mod path_dialog;
-mod picture_menu;
+pub(crate) mod picture_menu;
 mod plots_tab;
 mod popup_focus;
 mod presets_menu;
@@ -58,7 +57,7 @@ mod settings_dialog;
 mod step_draws;
 mod tabbed_dialog;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 mod text_measures;
 mod toast;
 mod top_bar;
@@ -66,7 +65,7 @@ mod view_bar;
 mod watermark_dialog;
 mod why;
 mod window;
-mod xray;
+pub(crate) mod xray;
 
 pub use compare::verified_data;
 pub use help::third_party_licenses;

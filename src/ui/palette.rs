@@ -29,10 +29,10 @@ const PADDING: f32 = 10.0;
 
 /// Draws the palette, if it is open.
 pub(super) fn palette_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec<Command>) {
-    let Some(mut palette) = state.palette.take() else {
+    let Some(mut palette) = state.dialogs.palette.take() else {
         return;
     };
-    let rows = state.palette_rows(&palette.query);
+    let rows = PaletteRow::found(&palette.query, state);
     let moved = keys_ui(ui, &mut palette, &rows, commands);
     let theme = Theme::of(ui);
     let frame = Frame::window(ui.style()).inner_margin(6);
@@ -58,7 +58,7 @@ pub(super) fn palette_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec<Comma
     if response.should_close() {
         commands.push(Command::Palette(PaletteCommand::Close));
     }
-    state.palette = Some(palette);
+    state.dialogs.palette = Some(palette);
 }
 
 /// Returns the distance from the top of the window; less if the window is short.
@@ -256,7 +256,7 @@ mod tests {
         let mut window = typed(written(), "x-r");
         key(&mut window, Modifiers::NONE, Key::Enter);
         assert_eq!(window.state().view.dock_tab, DockTab::Xray);
-        assert!(window.state().palette.is_none());
+        assert!(window.state().dialogs.palette.is_none());
     }
 
     #[test]
@@ -276,9 +276,9 @@ mod tests {
         let mut window = typed(ready(), "export everything");
         window.get_by_label("Export everything…, Export, Generate a text first");
         key(&mut window, Modifiers::NONE, Key::Enter);
-        assert!(window.state().palette.is_some());
+        assert!(window.state().dialogs.palette.is_some());
         key(&mut window, Modifiers::NONE, Key::Escape);
-        assert!(window.state().palette.is_none());
+        assert!(window.state().dialogs.palette.is_none());
     }
 
     #[test]

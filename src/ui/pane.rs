@@ -118,7 +118,13 @@ fn body_ui(
         rect.max.y -= notice_ui(ui, rect, (pane, error), state, commands);
     }
     let Some(generation) = pane.generation() else {
-        empty_pane_ui(ui, rect, &state.prompt, &pane.settings.chain, frame.place);
+        empty_pane_ui(
+            ui,
+            rect,
+            &state.prompt.text,
+            &pane.settings.chain,
+            frame.place,
+        );
         return TokenTextResponse::default();
     };
     let input = text_input(ui, frame, state, generation);
@@ -164,7 +170,7 @@ fn notice_ui(
         "."
     };
     let text = format!("{error}{stop}{kept}");
-    let cpu_instead = state.cpu_instead(pane);
+    let cpu_instead = state.models.cpu_instead(pane);
     let offered = [
         (CONTINUE, state.can_continue(pane)),
         (AGAIN, true),
@@ -200,7 +206,7 @@ fn looping(pane: &Pane) -> Option<(usize, usize)> {
 
 /// Returns what follows the last token of a pane's text.
 fn text_end(state: &AppState, pane: &Pane, place: usize) -> TextEnd {
-    let steps = state.step_pane.is_none_or(|only| only == pane.id);
+    let steps = state.branches.step_pane.is_none_or(|only| only == pane.id);
     if pane.status.is_writing() {
         TextEnd::Writing
     } else if !state.is_step_mode() || !steps || !state.can_continue(pane) {
@@ -233,14 +239,15 @@ fn text_input<'a>(
         fork_step: frame.fork_step,
         breaks_at: pane.and_then(Pane::breaks_grammar_at),
         contradicts_at: state
+            .runs
             .contradiction_in(frame.place)
             .and_then(|found| found.step),
-        unjudged_from: state.unjudged_from(frame.place),
+        unjudged_from: state.runs.unjudged_from(frame.place),
         n_dimmed: frame.fork_step.filter(|_| dims_shared(state)).unwrap_or(0),
         looping: pane.and_then(looping),
         what_ifs: pane.and_then(Pane::what_ifs),
         show_marks: state.view.show_marks,
-        has_cards: state.branch_dialog.is_none(),
+        has_cards: state.branches.dialog.is_none(),
         can_branch: pinned_here.is_some_and(|pin| state.can_branch(pin)),
         end: pane.map_or(TextEnd::Plain, |pane| text_end(state, pane, frame.place)),
         pane_color: Theme::of(ui).pane(frame.place),

@@ -10,7 +10,7 @@ use super::text_measures::measures_tooltip;
 use crate::analysis::contradictions::Contradiction;
 use crate::analysis::grammar::GrammarTotals;
 use crate::analysis::watermark::Verdict;
-use crate::analysis::{Metrics, TextScore, have_different_tokenizers};
+use crate::analysis::{Metrics, TextScore, Thought, have_different_tokenizers};
 use crate::decoding::GrammarRule;
 use crate::design::fonts::Face;
 use crate::design::icons::Icon;
@@ -48,7 +48,7 @@ pub(super) fn footer_ui(
 /// Draws the status on the left and the token counts on the right. Returns whether "Continue" was
 /// clicked, which is offered if the text was interrupted.
 fn status_ui(ui: &mut Ui, breakpoint: Breakpoint, pane: &Pane, state: &AppState) -> bool {
-    let model_ready = state.model_of(pane).is_some();
+    let model_ready = state.models.of(pane).is_some();
     let prices = state.view.prices;
     let theme = Theme::of(ui);
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -70,7 +70,7 @@ fn status_ui(ui: &mut Ui, breakpoint: Breakpoint, pane: &Pane, state: &AppState)
         lint_sign_ui(ui, pane);
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             ui.spacing_mut().item_spacing.x = 6.0;
-            let reads = state.reads_words(pane);
+            let reads = state.panes.reads_words(pane);
             let status = match reads.filter(|_| pane.status.failure().is_none()) {
                 Some(words) => (false, words, theme.text_2),
                 None => status_text(ui, &pane.status, model_ready),
@@ -155,7 +155,15 @@ fn counts(ui: &Ui, breakpoint: Breakpoint, generation: &Generation, state: &AppS
         return scored_counts(ui, generation, have_different_tokenizers(shown));
     }
     let metrics = Metrics::of(generation);
-    let tokens = counted(metrics.n_generated, "token");
+    let thought = of_steps(ui.ctx(), "thought", generation, Thought::of);
+    let tokens = match *thought {
+        Some(thought) if thought.is_closed => {
+            let n_thought = thought.n_tokens();
+            let answer = counted(metrics.n_generated.saturating_sub(n_thought), "token");
+            format!("{answer} after {}", grouped(n_thought as f64))
+        }
+        _ => counted(metrics.n_generated, "token"),
+    };
     let totals = of_steps(ui.ctx(), "grammar totals", generation, GrammarTotals::of);
     if let Some(totals) = &*totals {
         return format!("{tokens} · {} changed", grouped(totals.n_changed as f64));
@@ -198,7 +206,7 @@ fn break_step(pane: &Pane) -> Option<usize> {
 /// Returns where the record of a text contradicts itself.
 fn contradiction_of<'a>(pane: &Pane, state: &'a AppState) -> Option<&'a Contradiction> {
     let place = state.place_of(pane.id)?;
-    state.contradiction_in(place)
+    state.runs.contradiction_in(place)
 }
 
 /// Says where a record contradicts itself, at length and in short.

@@ -142,7 +142,7 @@ pub(super) fn open_chain_editor(ui: &Ui, pane: PaneId) {
 }
 
 /// The popup id of a pane's chain editor.
-pub(super) fn editor_id(pane: PaneId) -> egui::Id {
+pub(crate) fn editor_id(pane: PaneId) -> egui::Id {
     egui::Id::unique(("chain editor of pane", pane.0))
 }
 
@@ -170,7 +170,11 @@ fn chain_ui(
     let summary = if is_invalid {
         "Invalid value".to_owned()
     } else {
-        match state.not_applied(pane).join(", ") {
+        match state
+            .models
+            .not_applied(pane, &state.config_of(pane))
+            .join(", ")
+        {
             lacking if lacking.is_empty() => chip_words(&chain.to_string()),
             lacking => format!(
                 "not applied: {lacking} · {}",
@@ -253,7 +257,7 @@ fn menu_ui(ui: &mut Ui, state: &AppState, place: usize, commands: &mut Vec<Comma
             ui.separator();
         }
         for action in group() {
-            let command = state.pane_command(id, action);
+            let command = action.command(id, state);
             let item = |ui: &mut Ui| menu_item(ui, &action.label(), "", false);
             let item = ui.add_enabled_ui(command.is_ok(), item).inner;
             match command {

@@ -38,7 +38,7 @@ pub(super) fn pane_model_ui(
         return;
     };
     let id = egui::Id::unique(("models of pane", pane.id.0));
-    let opens = state.pane_models.menu_to_open == Some(pane.id);
+    let opens = state.models.of_panes.menu_to_open == Some(pane.id);
     let (anchor, clicked) = match line {
         Some(line) => line_ui(ui, line, (place, pane), Popup::is_id_open(ui, id), state),
         None => (header, false),
@@ -57,7 +57,7 @@ pub(super) fn pane_model_ui(
         .accessible_name(format!("Models of {}", pane_letter(place)))
         .show(|ui| scrolled(ui, |ui| menu_ui(ui, pane, state, commands)));
     if opens {
-        state.pane_models.menu_to_open = None;
+        state.models.of_panes.menu_to_open = None;
     }
 }
 
@@ -74,7 +74,7 @@ fn line_ui(
     let inside = Rect::from_min_max(line.min + vec2(12.0, 0.0), line.max - vec2(12.0, 6.0));
     let mut ui = child_ui(ui, inside, "model");
     let authorship = state.authorship(pane);
-    if state.opened.is_some() {
+    if state.runs.opened.is_some() {
         if let Some(writer) = &authorship.writer {
             writer_ui(&mut ui, place, writer);
         }
@@ -103,7 +103,7 @@ fn line_ui(
             .inner
         }
         (Some(writer), None) => chip(&mut ui, label, &writer.words()),
-        (None, _) => chip(&mut ui, label, &state.pane_model_words(pane)),
+        (None, _) => chip(&mut ui, label, &state.models.words_of(pane)),
     };
     (response.rect, response.clicked())
 }
@@ -178,7 +178,7 @@ fn chip_ui(
 }
 
 fn menu_ui(ui: &mut Ui, pane: &Pane, state: &AppState, commands: &mut Vec<Command>) {
-    for row in state.pane_model_rows(pane) {
+    for row in state.models.pane_rows(pane, &state.panes) {
         let choice = Choice::new(&row.name).aside(&row.facts);
         if choice.selected(row.is_chosen).show(ui).clicked() {
             let choose = PaneModelCommand::Choose(pane.id, row.model);
@@ -203,7 +203,7 @@ fn menu_ui(ui: &mut Ui, pane: &Pane, state: &AppState, commands: &mut Vec<Comman
         commands.push(Command::Server(ServerCommand::Show));
         ui.close();
     }
-    let rows = state.read_along_rows(pane.id);
+    let rows = state.panes.read_along_rows(pane.id, &state.models);
     if !rows.is_empty() {
         ui.separator();
     }
@@ -224,8 +224,8 @@ fn status_of<'a>(
     pane: &'a Pane,
     state: &'a AppState,
 ) -> Option<(&'a ModelSource, &'a PaneModelStatus)> {
-    let source = state.chosen_model(&pane.settings)?.local()?;
-    Some((source, state.pane_models.status(source)?))
+    let source = state.models.chosen(&pane.settings)?.local()?;
+    Some((source, state.models.of_panes.status(source)?))
 }
 
 /// Draws the notice about a pane's model or server at the bottom of the pane. Returns its height.
@@ -261,7 +261,7 @@ pub(super) fn at_bottom_ui(
     let drawn = child.min_rect().height();
     if (drawn - height).abs() > 0.5 {
         ui.data_mut(|data| data.insert_temp(id, drawn));
-        ui.ctx().request_discard("the notice's height changed");
+        ui.ctx().request_discard("the notice’s height changed");
     }
     drawn + 16.0
 }
@@ -287,7 +287,7 @@ fn notice_ui(ui: &mut Ui, pane: &Pane, state: &AppState, commands: &mut Vec<Comm
         PaneModelStatus::Loading { fraction } => {
             let words = format!(
                 "Loading {}, {:.0} %. Running texts pause",
-                state.pane_model_words(pane),
+                state.models.words_of(pane),
                 fraction * 100.0
             );
             let notice = ModelNotice::new(Kind::Plain, &words);
@@ -304,7 +304,7 @@ fn notice_ui(ui: &mut Ui, pane: &Pane, state: &AppState, commands: &mut Vec<Comm
             ModelNotice::new(Kind::Error, error).show(ui, &actions, commands);
         }
         PaneModelStatus::Ready(_) => {
-            let Some(reason) = state.own_model_blocking_reason(pane) else {
+            let Some(reason) = state.models.own_blocking_reason(pane, state.prompt.mode) else {
                 return false;
             };
             let actions = [("Use the main model", decline)];

@@ -19,7 +19,7 @@ pub(super) fn server_notice_ui(
     };
     let decline = PaneModelCommand::Decline(PaneModel::Server(served.clone()));
     let decline = Command::PaneModel(decline);
-    match state.server_status(served) {
+    match state.models.servers.status(served) {
         // If its text failed, the pane itself says so.
         Some(ServerStatus::Failed { error }) if pane.status.failure().is_none() => {
             let again = PaneModelCommand::Choose(pane.id, Some(PaneModel::Server(served.clone())));
@@ -59,10 +59,10 @@ pub(super) fn server_notice_ui(
 
 /// Returns whether the pane's server can't be used.
 pub(super) fn has_server_failed(pane: &Pane, state: &AppState) -> bool {
-    let status = server_of(pane, state).and_then(|served| state.server_status(served));
+    let status = server_of(pane, state).and_then(|served| state.models.servers.status(served));
     matches!(status, Some(ServerStatus::Failed { .. }))
 }
 
 fn server_of<'a>(pane: &'a Pane, state: &AppState) -> Option<&'a ServedModel> {
-    state.chosen_model(&pane.settings)?.served()
+    state.models.chosen(&pane.settings)?.served()
 }

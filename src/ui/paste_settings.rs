@@ -16,10 +16,11 @@ const WIDTH: f32 = 560.0;
 /// Draws the dialog, if it is open.
 pub(super) fn paste_settings_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     let place = state
+        .dialogs
         .paste
         .as_ref()
         .and_then(|paste| state.place_of(paste.pane));
-    let Some(paste) = &mut state.paste else {
+    let Some(paste) = &mut state.dialogs.paste else {
         return;
     };
     let frame = egui::Frame::window(ui.style()).inner_margin(22);

@@ -12,12 +12,12 @@ use crate::state::{AppState, Command, PathPurpose};
 
 /// Draws the dialog, if it is open.
 pub(super) fn path_dialog_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec<Command>) {
-    let Some((purpose, path)) = &mut state.path_field else {
+    let Some((purpose, path)) = &mut state.dialogs.path_field else {
         // A warning holds for one dialog only: the file may be gone by the next.
         ui.data_mut(|data| data.remove::<PathBuf>(warned_id()));
         return;
     };
-    let purpose = *purpose;
+    let purpose = purpose.clone();
     let frame = egui::Frame::window(ui.style()).inner_margin(22);
     let modal = Modal::new(Id::unique("path dialog")).frame(frame);
     let response = modal.show(ui, |ui| {
@@ -71,7 +71,11 @@ fn buttons_ui(
     }
     ui.horizontal(|ui| {
         let has_path = !path.as_os_str().is_empty();
-        let name = if confirming { "Replace" } else { verb(purpose) };
+        let name = if confirming {
+            "Replace"
+        } else {
+            verb(&purpose)
+        };
         let button = Button::new(name).primary();
         let clicked = ui.add_enabled(has_path, button).clicked();
         // Pressing Enter again does not confirm the warning.
@@ -94,12 +98,12 @@ fn warned_id() -> Id {
     Id::unique("file that would be replaced")
 }
 
-const fn verb(purpose: PathPurpose) -> &'static str {
+const fn verb(purpose: &PathPurpose) -> &'static str {
     match purpose {
         PathPurpose::ModelFile
         | PathPurpose::ModelFolder
         | PathPurpose::SecondModel
-        | PathPurpose::OtherModel
+        | PathPurpose::Lab(_)
         | PathPurpose::SecondModelToVerify
         | PathPurpose::PaneModel(_)
         | PathPurpose::PaneModelFolder(_)

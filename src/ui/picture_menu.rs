@@ -8,8 +8,8 @@ use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
 use crate::design::widgets::{Chip, checkbox, menu_item, scrolled};
 use crate::state::{
-    AppState, Command, Document, PathPurpose, PictureFormat, PictureStyle, PictureTarget,
-    PictureTheme, Plot, Verification, ViewChoices,
+    AppState, Command, PictureDocument, PictureFormat, PictureStyle, PictureTarget, PictureTheme,
+    Plot, Verification, ViewChoices,
 };
 
 /// The width of the menu, in points.
@@ -26,7 +26,7 @@ const ROW: f32 = 24.0;
 
 /// A picture that the menu offers.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Offer {
+pub(crate) struct Offer {
     plot: Plot,
     /// Whether there is something to draw.
     enabled: bool,
@@ -48,7 +48,7 @@ pub(super) fn pictures(state: &AppState) -> Vec<Offer> {
 }
 
 /// Returns the picture of the logits set by hand, which is always available.
-pub(super) const fn by_hand_picture() -> Offer {
+pub(crate) const fn by_hand_picture() -> Offer {
     Offer {
         plot: Plot::ByHand,
         enabled: true,
@@ -57,12 +57,12 @@ pub(super) const fn by_hand_picture() -> Offer {
 
 /// Returns whether the opened run was verified, so that the result can be drawn.
 pub(super) fn is_verified(state: &AppState) -> bool {
-    let verification = state.verification.as_ref();
+    let verification = state.runs.verification.as_ref();
     verification.and_then(Verification::verdict).is_some()
 }
 
 /// Draws the button that opens the menu.
-pub(super) fn picture_button_ui(
+pub(crate) fn picture_button_ui(
     ui: &mut Ui,
     pictures: &[Offer],
     view: &mut ViewChoices,
@@ -114,10 +114,7 @@ pub(super) fn picture_items_ui(
         };
         let item = |ui: &mut Ui| menu_item(ui, &label, "", false).clicked();
         if ui.add_enabled_ui(enabled, item).inner {
-            let save = |format| {
-                let document = Document::Picture(plot, format);
-                Command::AskPath(PathPurpose::Save(document))
-            };
+            let save = |format| Command::save(PictureDocument { plot, format });
             commands.push(match view.picture_target {
                 PictureTarget::Svg => save(PictureFormat::Svg),
                 PictureTarget::Png => save(PictureFormat::Png),

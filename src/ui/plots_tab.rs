@@ -2,7 +2,7 @@
 
 use egui::{Context, Popup, Rect, Stroke, Ui, pos2, vec2};
 
-use super::figures::{score_values, speed_data, step_table, trend_figures};
+use super::figures::{kept_plot, score_values, step_table, trend_figures};
 use crate::analysis::trend::Trend;
 use crate::analysis::watermark::WatermarkScan;
 use crate::design::child_ui::child_ui;
@@ -12,9 +12,9 @@ use crate::design::widgets::menu_item;
 use crate::generation::Generation;
 use crate::plots::{
     NextTokenData, PlotResponse, ScoreData, StepAt, Target, TrendData, next_token_plot_ui,
-    score_plot_ui, speed_plot_ui, trend_plot_ui,
+    score_plot_ui, trend_plot_ui,
 };
-use crate::state::{AppState, Command, Pane, Pin, Plot, WatermarkCommand};
+use crate::state::{AppState, Command, Pane, Pin, Plot, RightPlot, WatermarkCommand};
 
 /// The size of the button that chooses the plot on the right, in points.
 const PLOT_CHOICE: f32 = 22.0;
@@ -54,7 +54,8 @@ pub(super) fn plots_ui(
     );
     let beside_choice = speed.with_max_x(speed.right() - PLOT_CHOICE);
     let mut right = child_ui(ui, beside_choice, "right plot");
-    let in_trend = if let Some(kind) = state.view.trend {
+    let mut chosen = state.view.right_plot.0;
+    let in_trend = if let Plot::Trend(kind) = chosen {
         let scans: Vec<_> = state.panes.iter().map(Pane::watermark).collect();
         let figures = |texts: &[(usize, &Generation)], scans: &[&WatermarkScan]| {
             trend_figures(&ctx, kind, texts, scans)
@@ -63,10 +64,11 @@ pub(super) fn plots_ui(
         (trend.pinned, trend.hovered) = (data.pinned, hovered);
         trend_plot_ui(&mut right, &trend, Target::Screen)
     } else {
-        speed_plot_ui(&mut right, &speed_data(&ctx, &generations), Target::Screen);
+        if let Some(plot) = kept_plot(&ctx, chosen, &generations) {
+            plot.show(&mut right);
+        }
         PlotResponse::default()
     };
-    let mut chosen = state.view.trend;
     right_plot_ui(ui, speed, &mut chosen, commands);
     let response = PlotResponse {
         hovered: response.hovered.or(in_trend.hovered),
@@ -80,7 +82,7 @@ pub(super) fn plots_ui(
             .vline(x, body.shrink2(vec2(0.0, 1.0)).y_range(), stroke);
     }
     pin_from_plot(response, &state.panes, commands);
-    state.view.trend = chosen;
+    state.view.right_plot = RightPlot(chosen);
     response.hovered
 }
 
@@ -131,12 +133,7 @@ fn columns(body: Rect) -> [Rect; 3] {
 }
 
 /// Draws the button at the top right of a column. Its menu chooses the column's plot.
-fn right_plot_ui(
-    ui: &mut Ui,
-    column: Rect,
-    trend: &mut Option<Trend>,
-    commands: &mut Vec<Command>,
-) {
+fn right_plot_ui(ui: &mut Ui, column: Rect, plot: &mut Plot, commands: &mut Vec<Command>) {
     let corner = Rect::from_min_size(
         pos2(column.right() - PLOT_CHOICE, column.top() - 4.0),
         vec2(PLOT_CHOICE, PLOT_CHOICE),
@@ -148,13 +145,12 @@ fn right_plot_ui(
         .gap(4.0)
         .accessible_name("Plot on the right")
         .show(|ui| {
-            for choice in std::iter::once(None).chain(Trend::ALL.map(Some)) {
-                let name = choice.map_or(Plot::Speed, Plot::Trend).name();
-                if menu_item(ui, name, "", choice == *trend).clicked() {
-                    *trend = choice;
+            for choice in Plot::all_on_right() {
+                if menu_item(ui, choice.name(), "", choice == *plot).clicked() {
+                    *plot = choice;
                 }
             }
-            if *trend == Some(Trend::Watermark) {
+            if *plot == Plot::Trend(Trend::Watermark) {
                 ui.separator();
                 if menu_item(ui, "Watermark to look for…", "", false).clicked() {
                     commands.push(Command::Watermark(WatermarkCommand::Open(None)));

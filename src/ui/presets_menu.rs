@@ -12,7 +12,7 @@ use crate::design::theme::Theme;
 use crate::design::widgets::{Button, Choice, field_frame};
 use crate::generation::RecommendedSampling;
 use crate::interop::presets::{OwnPreset, built_in};
-use crate::state::{AppState, Command, Document, Pane, PathPurpose, PresetCommand};
+use crate::state::{AppState, Command, Pane, PathPurpose, PresetCommand, PresetsDocument};
 
 /// Draws a pane's menu. Returns the chain of the chosen preset.
 pub(super) fn presets_ui(
@@ -25,7 +25,7 @@ pub(super) fn presets_ui(
     own_title_ui(ui, &state.presets, commands);
     save_ui(ui, pane, &state.presets, commands);
     own_ui(ui, pane, &state.presets, &mut chosen, commands);
-    let model = state.model_of(pane);
+    let model = state.models.of(pane);
     let recommended = model.and_then(|model| model.recommended_sampling.as_deref());
     if let Some(recommended) = recommended {
         title_ui(ui, "Recommended by the model’s author");
@@ -266,8 +266,7 @@ fn own_title_ui(ui: &mut Ui, presets: &[OwnPreset], commands: &mut Vec<Command>)
             let export = ui.add_enabled(!presets.is_empty(), Button::new("Export…").quiet());
             let export = export.on_disabled_hover_text("Save a preset first");
             if export.clicked() {
-                let purpose = PathPurpose::Save(Document::Presets);
-                commands.push(Command::AskPath(purpose));
+                commands.push(Command::save(PresetsDocument));
             }
             if ui.add(Button::new("Import…").quiet()).clicked() {
                 commands.push(Command::AskPath(PathPurpose::Presets));

@@ -41,7 +41,7 @@ pub(super) fn run_bar_ui(
         verify_ui(ui, state, commands);
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             let (icon, _) = ui.allocate_exact_size(vec2(16.0, 16.0), egui::Sense::hover());
-            let found = state.contradiction();
+            let found = state.runs.contradiction();
             let (sign, color) = match found {
                 Some(_) => (Icon::Warning, theme.error),
                 None => (Icon::File, theme.text_2),
@@ -69,8 +69,8 @@ pub(super) fn run_bar_ui(
 
 /// Draws the menu of other number formats in which the run can be verified.
 fn verify_in_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
-    let formats = state.other_formats();
-    if formats.is_empty() || state.verifying_words().is_some() {
+    let formats = state.runs.other_formats(&state.panes, &state.models);
+    if formats.is_empty() || state.runs.verifying_words(&state.panes).is_some() {
         return;
     }
     let button = Button::new("Verify in…").quiet();
@@ -94,7 +94,7 @@ fn verify_in_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
 
 /// Draws the button that verifies the run, or the progress.
 fn verify_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
-    if let Some(words) = state.verifying_words() {
+    if let Some(words) = state.runs.verifying_words(&state.panes) {
         if ui
             .add(Button::new("Cancel").name("Cancel verifying"))
             .clicked()

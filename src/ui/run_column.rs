@@ -125,11 +125,11 @@ fn step_buttons_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
 /// Draws the menu of the panes to step, and the button that leaves step mode.
 fn step_chips_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     let pane_words = |place: usize| format!("Only {}", pane_letter(place));
-    let alone = state.step_pane.and_then(|id| state.place_of(id));
+    let alone = state.branches.step_pane.and_then(|id| state.place_of(id));
     let words = alone.map_or_else(|| "All panes".to_owned(), pane_words);
     let chip = ui.add(Chip::new(&words).name("Which panes step").chevron());
     let mut choose = |ui: &mut Ui, words: &str, pane: Option<PaneId>| {
-        if menu_item(ui, words, "", pane == state.step_pane).clicked() {
+        if menu_item(ui, words, "", pane == state.branches.step_pane).clicked() {
             commands.push(Command::Branch(BranchCommand::StepOnly(pane)));
         }
     };
@@ -169,7 +169,9 @@ fn editor_chip_ui(
 
 /// Draws the token limit, or how many tokens the context has left if that is less.
 fn max_tokens_ui(ui: &mut Ui, state: &mut AppState) {
-    let context_limit = state.context_limit();
+    let context_limit = state
+        .prompt
+        .context_limit(&state.models.main, state.limits.max_new_tokens);
     let words = match context_limit {
         Some(room) => format!("Context: {}", counted(room, "token")),
         None => format!("Up to {}", counted(state.limits.max_new_tokens, "token")),
@@ -191,7 +193,7 @@ fn max_tokens_ui(ui: &mut Ui, state: &mut AppState) {
         }
         ui.horizontal(|ui| {
             ui.label("Record up to");
-            let field = DragValue::new(&mut state.record_megabytes).range(0..=4_096);
+            let field = DragValue::new(&mut state.memory.record_megabytes).range(0..=4_096);
             ui.add(field).accessible_name("Memory for the record");
             ui.label("MB for all panes");
         });

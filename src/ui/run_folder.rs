@@ -4,23 +4,24 @@ use crate::analysis::{Divergence, first_divergence};
 use crate::export::html::{self, PagePlot};
 use crate::export::{ExportFormat, render_panes};
 use crate::generation::Generation;
-use crate::plots::StepAt;
-use crate::state::{PictureFormat, PictureStyle, Plot, PlotFile, capitalize};
-use crate::ui::pictures::{Palette, View, drawing, encode};
+use crate::plots::{PlotChoices, PlotFile, PlottedRun, StepAt};
+use crate::state::{PictureFormat, PictureStyle, Plot, capitalize};
+use crate::ui::pictures::{Look, Palette, drawing, encode, run_picture};
 
-/// Returns the files of every plot of a run. The logits set by hand are not part of a run.
-fn all_plots() -> impl Iterator<Item = PlotFile> {
-    Plot::all().flat_map(Plot::files)
+/// Returns every plot of a run and its files. The logits set by hand are not part of a run.
+fn all_plots() -> impl Iterator<Item = (Plot, PlotFile)> {
+    let files = |plot| run_picture(plot).map_or_else(Vec::new, |picture| picture.files());
+    Plot::all().flat_map(move |plot| files(plot).into_iter().map(move |file| (plot, file)))
 }
 
 /// Returns the name of each file that a folder can hold and what it contains.
 pub fn possible_contents() -> Vec<(String, &'static str)> {
-    listed(all_plots())
+    listed(all_plots().map(|(_, file)| file))
 }
 
 /// Returns the name of each file in the folder of these panes and what it contains.
 pub fn contents(panes: &[Option<&Generation>]) -> Vec<(String, &'static str)> {
-    listed(plots_of(panes))
+    listed(plots_of(panes).map(|(_, file)| file))
 }
 
 fn listed(plots: impl Iterator<Item = PlotFile>) -> Vec<(String, &'static str)> {
@@ -35,8 +36,11 @@ fn listed(plots: impl Iterator<Item = PlotFile>) -> Vec<(String, &'static str)> 
 }
 
 /// Returns the plots for which these panes have data.
-fn plots_of(panes: &[Option<&Generation>]) -> impl Iterator<Item = PlotFile> {
-    all_plots().filter(|file| file.plot.has_data(panes.iter().copied().flatten()))
+fn plots_of(panes: &[Option<&Generation>]) -> impl Iterator<Item = (Plot, PlotFile)> {
+    let texts: Vec<&Generation> = panes.iter().copied().flatten().collect();
+    let has_data = |plot| run_picture(plot).is_some_and(|picture| picture.has_data(&texts));
+    let plots = all_plots().filter(|(plot, _)| has_data(*plot));
+    plots.collect::<Vec<_>>().into_iter()
 }
 
 /// A rendered run file, and when its run was finished, in seconds since 1970.
@@ -59,11 +63,15 @@ pub fn files(
         let bytes = render_run(format, panes, run.finished_at);
         (run_name(format), bytes)
     }));
-    for plot in plots_of(panes) {
-        let drawing = drawing(panes, view_of(&plot, panes, Palette::Light, style));
+    let look = Look {
+        palette: Palette::Light,
+        style,
+    };
+    for (plot, file) in plots_of(panes) {
+        let drawing = drawing(plot, plotted(&file, panes), look);
         for format in PictureFormat::ALL {
             let bytes = encode(&drawing, format, style).map_err(|error| error.to_string())?;
-            files.push((format!("{}.{}", plot.name, format.extension()), bytes));
+            files.push((format!("{}.{}", file.name, format.extension()), bytes));
         }
     }
     Ok(files)
@@ -78,13 +86,21 @@ pub fn render_run(
     if format != ExportFormat::Html {
         return render_panes(format, panes, finished_at);
     }
-    let style = PictureStyle::default();
-    let plots = plots_of(panes).filter(|plot| plot.on_page);
+    let plots = plots_of(panes).filter(|(_, file)| file.on_page);
     let plots: Vec<PagePlot> = plots
-        .map(|plot| PagePlot {
-            title: capitalize(plot.title),
-            light: drawing(panes, view_of(&plot, panes, Palette::Light, style)),
-            dark: drawing(panes, view_of(&plot, panes, Palette::Dark, style)),
+        .map(|(plot, file)| {
+            let in_palette = |palette| {
+                let look = Look {
+                    palette,
+                    ..Look::default()
+                };
+                drawing(plot, plotted(&file, panes), look)
+            };
+            PagePlot {
+                title: capitalize(file.title),
+                light: in_palette(Palette::Light),
+                dark: in_palette(Palette::Dark),
+            }
         })
         .collect();
     html::render(panes, &plots, finished_at).into_bytes()
@@ -94,21 +110,14 @@ fn run_name(format: ExportFormat) -> String {
     format!("run.{}", format.extension())
 }
 
-/// Returns how to draw a plot of these panes.
-fn view_of(
-    plot: &PlotFile,
-    panes: &[Option<&Generation>],
-    palette: Palette,
-    style: PictureStyle,
-) -> View {
-    View {
-        plot: plot.plot,
-        measure: plot.measure,
-        in_one: plot.in_one,
-        step: step_to_plot(panes),
-        palette,
-        style,
-        ..View::default()
+/// Returns what a file shows of these panes.
+fn plotted<'a>(file: &PlotFile, panes: &'a [Option<&'a Generation>]) -> PlottedRun<'a> {
+    PlottedRun {
+        panes,
+        choices: PlotChoices {
+            step: step_to_plot(panes),
+            ..file.choices
+        },
     }
 }
 
@@ -154,7 +163,7 @@ mod tests {
         // Neither the logits set by hand nor the kept texts of the tree belong to a run.
         let is_of_run = |plot: &Plot| !matches!(plot, Plot::ByHand | Plot::Tree);
         for plot in Plot::all().filter(is_of_run) {
-            let is_listed = all_plots().any(|listed| listed.plot == plot);
+            let is_listed = all_plots().any(|(listed, _)| listed == plot);
             assert!(is_listed, "{}", plot.name());
         }
     }

@@ -20,11 +20,11 @@ const HUMAN_TEXT_HINT: &str = "The opening of Katherine Mansfield’s The Garden
 
 /// Draws the dialog, if it is open.
 pub(super) fn score_dialog_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec<Command>) {
-    let Some(mut dialog) = state.score_dialog.take() else {
+    let Some(mut dialog) = state.dialogs.score.take() else {
         return;
     };
-    let readiness = state.score_readiness(&dialog);
-    let can_add_pane = state.can_add_pane();
+    let readiness = dialog.readiness(&state.panes, &state.models);
+    let can_add_pane = state.panes.has_room();
     let place = state.place_of(dialog.pane);
     let frame = egui::Frame::window(ui.style()).inner_margin(22);
     let modal = Modal::new(Id::unique("score a text")).frame(frame);
@@ -47,7 +47,7 @@ pub(super) fn score_dialog_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec<
     if response.should_close() {
         commands.push(Command::Score(ScoreCommand::Close));
     }
-    state.score_dialog = Some(dialog);
+    state.dialogs.score = Some(dialog);
 }
 
 /// Draws the box for the text. Returns whether it was edited.

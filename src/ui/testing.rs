@@ -8,15 +8,15 @@ use super::WindowUi;
 use crate::design::style;
 use crate::state::AppState;
 
-pub(super) type Window = Harness<'static, AppState>;
+pub(crate) type Window = Harness<'static, AppState>;
 
 /// Opens a window of this size, in points, on this state.
-pub(super) fn window_of(size: Vec2, state: AppState) -> Window {
+pub(crate) fn window_of(size: Vec2, state: AppState) -> Window {
     scaled_window_of(size, 1.0, state)
 }
 
 /// Opens a window with this many pixels per point.
-pub(super) fn scaled_window_of(size: Vec2, scale: f32, state: AppState) -> Window {
+pub(crate) fn scaled_window_of(size: Vec2, scale: f32, state: AppState) -> Window {
     let mut drawing = WindowUi::default();
     Harness::builder()
         .with_size(size)
@@ -37,13 +37,13 @@ pub(super) fn scaled_window_of(size: Vec2, scale: f32, state: AppState) -> Windo
 
 /// Clicks the control with this accessible name and runs a few frames.
 #[track_caller]
-pub(super) fn press(window: &mut Window, name: &str) {
+pub(crate) fn press(window: &mut Window, name: &str) {
     window.get_by_label(name).click();
     window.run_steps(4);
 }
 
 /// Presses a key and runs a few frames.
-pub(super) fn key(window: &mut Window, modifiers: Modifiers, key: Key) {
+pub(crate) fn key(window: &mut Window, modifiers: Modifiers, key: Key) {
     window.key_press_modifiers(modifiers, key);
     window.run_steps(3);
 }

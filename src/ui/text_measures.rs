@@ -16,11 +16,16 @@ pub(super) type MeasureRow = (&'static str, &'static str, fn(&TextMetrics) -> St
 /// Returns the metrics of these texts in the order of a table. Texts with different tokenizers have no
 /// perplexity, which is per token.
 pub(super) fn rows_for<'a>(
-    mut texts: impl Iterator<Item = &'a TextMetrics>,
+    texts: impl Iterator<Item = &'a TextMetrics>,
     has_one_tokenizer: bool,
 ) -> impl Iterator<Item = MeasureRow> {
-    let has_grammar = texts.any(|metrics| metrics.grammar.is_some());
+    let (mut has_grammar, mut has_thought) = (false, false);
+    for metrics in texts {
+        has_grammar |= metrics.grammar.is_some();
+        has_thought |= metrics.n_thought_tokens.is_some();
+    }
     let of_grammar = if has_grammar { &GRAMMAR_ROWS[..] } else { &[] };
+    let of_thought = has_thought.then_some(THOUGHT_ROW);
     let [perplexity, others @ ..] = measure_rows();
     let first = if has_one_tokenizer {
         perplexity
@@ -28,7 +33,7 @@ pub(super) fn rows_for<'a>(
         BITS_PER_CHARACTER
     };
     let of_text = std::iter::once(first).chain(others);
-    of_text.chain(of_grammar.iter().copied())
+    of_text.chain(of_thought).chain(of_grammar.iter().copied())
 }
 
 /// Takes the place of the perplexity.
@@ -37,6 +42,16 @@ const BITS_PER_CHARACTER: MeasureRow = (
     "How surprising the text is to the model before the chain, per character. Perplexity is per token, \
      and these texts have different tokenizers",
     |metrics| decimals(metrics.bits_per_character, 2),
+);
+
+/// How much of a text is its thought.
+const THOUGHT_ROW: MeasureRow = (
+    "Tokens of thinking",
+    "Tokens between the think tags, with the tags",
+    |metrics| {
+        let n_tokens = metrics.n_thought_tokens;
+        n_tokens.map_or_else(missing, |n_tokens| grouped(n_tokens as f64))
+    },
 );
 
 /// The metrics of a text that was constrained by a grammar.

@@ -137,12 +137,12 @@ mod tests {
     use egui_kittest::kittest::Queryable as _;
 
     use crate::state::tests::ready;
-    use crate::state::{Command, Notice};
+    use crate::state::{Command, Document, Notice, PresetsDocument};
     use crate::ui::testing::{Window, press, window_of};
 
     fn window_with(notices: Vec<Notice>) -> Window {
         let mut state = ready();
-        state.notices = notices;
+        *state.notices = notices;
         window_of(vec2(1280.0, 800.0), state)
     }
 
@@ -160,7 +160,7 @@ mod tests {
         let path = std::path::PathBuf::from("/tmp/run.json");
         let mut window = window_with(Vec::new());
         let saved = Command::Saved {
-            document: crate::state::Document::Presets,
+            document: Document::new(PresetsDocument),
             path: path.clone(),
         };
         window.state_mut().apply(saved);

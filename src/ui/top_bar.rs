@@ -15,8 +15,8 @@ use crate::design::widgets::{Button, ControlColors, focus_ring, menu_item, paint
 use crate::export::ExportFormat;
 use crate::generation::ModelInfo;
 use crate::state::{
-    Action, AppState, Command, Document, HelpTab, ModelStatus, ModelsCommand, Page, PaletteCommand,
-    PathPurpose, RunCommand, SettingsTab, ThemeChoice,
+    Action, AppState, Command, HelpTab, ModelStatus, ModelsCommand, Page, PaletteCommand,
+    RunCommand, RunDocument, SettingsTab, ThemeChoice,
 };
 
 /// The width of the menu with the choices for run files, in points.
@@ -41,7 +41,7 @@ pub(super) fn top_bar_ui(
             theme_ui(ui, state, commands);
             export_ui(ui, state, commands);
             palette_button_ui(ui, commands);
-            model_ui(ui, breakpoint, &state.model, commands);
+            model_ui(ui, breakpoint, &state.models.main, commands);
         });
     });
 }
@@ -182,8 +182,7 @@ fn export_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
             for format in ExportFormat::ALL {
                 let label = format!("Run as {}…", format.name());
                 if menu_item(ui, &label, format.description(), false).clicked() {
-                    let document = Document::Run(format);
-                    commands.push(Command::AskPath(PathPurpose::Save(document)));
+                    commands.push(Command::save(RunDocument(format)));
                     ui.close();
                 }
             }
@@ -245,7 +244,7 @@ fn theme_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
             ] {
                 let item = menu_item(ui, label, &key_words(ui, action), false);
                 if item.clicked() {
-                    commands.extend(state.command_of(action).ok());
+                    commands.extend(action.command(state).ok());
                     ui.close();
                 }
             }

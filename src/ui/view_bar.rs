@@ -27,9 +27,9 @@ pub(super) fn view_bar_ui(
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
         let has_legend = breakpoint > Breakpoint::Tight;
         if has_legend {
-            legend(ui, state.view.tint, state.tint_legend());
+            legend(ui, state.view.tint, state.view.tint_legend(&state.panes));
         } else {
-            small_legend(ui, state.view.tint, state.tint_legend());
+            small_legend(ui, state.view.tint, state.view.tint_legend(&state.panes));
         }
         tint_ui(ui, has_legend, state, commands);
         add_pane_ui(ui, breakpoint, state, commands);
@@ -69,7 +69,7 @@ fn repetition_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     ui.add_space(2.0);
     let words = Face::SmallMedium.text(repetition.words());
     ui.label(words.color(Theme::of(ui).text_1));
-    if state.can_vary_by_seed() {
+    if state.panes.can_vary_by_seed() {
         let chip = ui.add(Chip::new("Another seed"));
         let tip = format!("Runs all panes with seed {}", state.seed.wrapping_add(1));
         if chip.on_hover_text(tip).clicked() {
@@ -87,11 +87,11 @@ fn sentence_ui(
 ) -> bool {
     let theme = Theme::of(ui);
     // The prompt card already shows why the prompt can't be used.
-    let refusal = state.prompt_refusal();
+    let refusal = state.prompt.refusal(&state.models.main);
     let is_new = |blocking_reason: &String| Some(blocking_reason) != refusal.as_ref();
     let blocking_reason = state.blocking_reason().filter(is_new);
     // An opened run is complete: nothing about it waits for the user.
-    let can_run = !state.is_running() && state.opened.is_none();
+    let can_run = !state.is_running() && state.runs.opened.is_none();
     let blocking_reason = blocking_reason.filter(|_| can_run);
     let sentence = if breakpoint >= Breakpoint::Normal {
         &divergence.long
@@ -101,7 +101,9 @@ fn sentence_ui(
     let skipped = state.skipped_pane_words().filter(|_| can_run);
     let blocking_reason = blocking_reason.or(skipped);
     let (icon, sentence, color) = match &blocking_reason {
-        Some(blocking_reason) if state.model.ready().is_some() && !state.prompt.is_empty() => {
+        Some(blocking_reason)
+            if state.models.main.ready().is_some() && !state.prompt.text.is_empty() =>
+        {
             (Some(Icon::Warning), blocking_reason, theme.error)
         }
         Some(blocking_reason) => (None, blocking_reason, theme.text_2),
@@ -136,7 +138,7 @@ fn sentence_ui(
 
 /// Draws the menu of tints. It contains the legend if the bar shows only swatches.
 fn tint_ui(ui: &mut Ui, has_legend: bool, state: &mut AppState, commands: &mut Vec<Command>) {
-    let labels = state.tint_legend();
+    let labels = state.view.tint_legend(&state.panes);
     let chip = Chip::new(state.view.tint.name()).label("Tint").name("Tint");
     let response = ui.add(chip.chevron().quiet());
     ring_ui(ui, response.rect, state, Ring::Tint);

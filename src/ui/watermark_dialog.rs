@@ -25,7 +25,7 @@ const PLOT: f32 = 130.0;
 
 /// Draws the dialog, if it is open.
 pub(super) fn watermark_dialog_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec<Command>) {
-    let Some(mut dialog) = state.watermark_dialog.take() else {
+    let Some(mut dialog) = state.dialogs.watermark.take() else {
         return;
     };
     let frame = egui::Frame::window(ui.style()).inner_margin(22);
@@ -57,7 +57,7 @@ pub(super) fn watermark_dialog_ui(ui: &Ui, state: &mut AppState, commands: &mut 
     if response.should_close() {
         commands.push(Command::Watermark(WatermarkCommand::Close));
     }
-    state.watermark_dialog = Some(dialog);
+    state.dialogs.watermark = Some(dialog);
 }
 
 /// Draws the choice of the watermark and its parameters. Returns whether it was changed.
@@ -198,14 +198,14 @@ mod tests {
     use crate::decoding::watermark::Watermark;
     use crate::generation::PromptToken;
     use crate::state::tests::{deliver_tokens, written};
-    use crate::state::{Command, PaneAction, Tint};
+    use crate::state::{Command, PaneAction, Plot, RightPlot, Tint};
     use crate::ui::testing::{Window, press, window_of};
 
     /// Opens the dialog with a pane's text, as the pane's menu does.
     fn opened() -> Window {
         let mut state = written();
         let pane = state.panes[0].id;
-        let command = state.pane_command(pane, PaneAction::TestWatermark);
+        let command = PaneAction::TestWatermark.command(pane, &state);
         assert!(matches!(command, Ok(Command::Watermark(_))));
         state.apply(command.unwrap());
         let text = state.panes[0].generation().unwrap();
@@ -234,20 +234,20 @@ mod tests {
         assert!(matches!(chosen, Some(Watermark::SynthId(_))));
         window.get_by_label("Keys");
         press(&mut window, "Close");
-        assert_eq!(window.state().watermark_dialog, None);
+        assert_eq!(window.state().dialogs.watermark, None);
     }
 
     #[test]
     fn the_tint_and_the_plot_offer_what_to_look_for() {
         let mut state = written();
         state.view.tint = Tint::Watermark;
-        state.view.trend = Some(Trend::Watermark);
+        state.view.right_plot = RightPlot(Plot::Trend(Trend::Watermark));
         let mut window = window_of(vec2(1280.0, 800.0), state);
         window.run_steps(4);
         window.get_by_label_contains("No pane leaves a watermark");
         press(&mut window, "Plot on the right");
         press(&mut window, "Watermark to look for…");
-        assert!(window.state().watermark_dialog.is_some());
+        assert!(window.state().dialogs.watermark.is_some());
         press(&mut window, "Kind: Green list");
         press(&mut window, "Close");
         window.state_mut().review(|| true);

@@ -132,6 +132,6 @@ mod tests {
         let mut window = window_of(vec2(1280.0, 800.0), state);
         window.run_steps(3);
         press(&mut window, "Continue from here…");
-        assert_eq!(window.state().branch_dialog.as_ref().unwrap().from, pin);
+        assert_eq!(window.state().branches.dialog.as_ref().unwrap().from, pin);
     }
 }

@@ -12,7 +12,6 @@ use super::export_dialog::export_dialog_ui;
 use super::help::HelpUi;
 use super::history::history_ui;
 use super::keys::{generate_key_ui, is_covered, keys_ui};
-use super::lab::lab_ui;
 use super::layout::{Breakpoint, EDGE, GAP, Layout, LayoutInput, TOP_BAR};
 use super::lessons::{CARD, card_ui, lessons_ui, ring_ui};
 use super::models::{drop_ui, models_dialog_ui};
@@ -35,10 +34,11 @@ use super::watermark_dialog::watermark_dialog_ui;
 use crate::design::appearance;
 use crate::design::child_ui::child_ui;
 use crate::design::theme::Theme;
+use crate::lab::lab_ui;
 use crate::lessons::Ring;
 use crate::plots::StepAt;
 
-use crate::state::{AppState, Command, DockTab, LabTab, Page, PaneId, divergence_summary};
+use crate::state::{AppState, Command, DockTab, Page, PaneId, divergence_summary};
 
 /// The time per frame for updating the what-if counts. The rest continues in the next frame.
 const REVIEW_BUDGET: Duration = Duration::from_millis(6);
@@ -69,8 +69,9 @@ impl WindowUi {
         let began = Instant::now();
         let has_time = || began.elapsed() < REVIEW_BUDGET;
         let mut is_complete = state.review(has_time);
-        if state.page == Page::Lab && state.lab.tab == LabTab::Stability {
-            is_complete &= state.advance_stability(has_time);
+        if state.page == Page::Lab {
+            let tab = state.lab.tab;
+            is_complete &= tab.advance(state, &mut || has_time());
         }
         if !is_complete {
             ui.request_repaint();
@@ -112,7 +113,11 @@ impl WindowUi {
         self.help.ui(ui, state, &mut commands);
         path_dialog_ui(ui, state, &mut commands);
         palette_ui(ui, state, &mut commands);
-        if let Some(pane) = state.chain_to_edit.take_if(|_| state.page == Page::Write) {
+        if let Some(pane) = state
+            .dialogs
+            .chain_to_edit
+            .take_if(|_| state.page == Page::Write)
+        {
             open_chain_editor(ui, pane);
         }
         let bottom = match state.page {
@@ -136,7 +141,7 @@ impl WindowUi {
         state: &mut AppState,
         commands: &mut Vec<Command>,
     ) {
-        if let Some(opened) = &state.opened {
+        if let Some(opened) = &state.runs.opened {
             run_bar_ui(ui, layout.prompt, opened, state, commands);
         } else {
             let mut prompt = child_ui(ui, layout.prompt, "prompt");
@@ -229,7 +234,8 @@ impl WindowUi {
 
 /// Returns the rectangle of the running lesson's card, below the top bar on the right.
 fn lesson_card(window: Rect, state: &AppState) -> Option<Rect> {
-    let is_shown = state.page == Page::Write && state.lessons.run().is_some();
+    let has_card = matches!(state.page, Page::Write | Page::Lab);
+    let is_shown = has_card && state.lessons.run().is_some();
     let inner = window.shrink2(vec2(EDGE, 0.0));
     let size = vec2(CARD, inner.height() - TOP_BAR - EDGE);
     let min = pos2(inner.right() - CARD, inner.top() + TOP_BAR);
@@ -257,7 +263,7 @@ fn layout_input(ui: &Ui, window: Rect, state: &AppState) -> LayoutInput {
     LayoutInput {
         n_panes: state.panes.len(),
         prompt_height: content_height(ui, state, card_width),
-        run_bar: state.opened.is_some(),
+        run_bar: state.runs.opened.is_some(),
         dock_open: view.dock_open,
         dock_height: view
             .dock_height

@@ -8,15 +8,10 @@ use quartet::generation::Implementation;
 use crate::architectures::fixture::{self, Fixture, Form};
 
 /// Each architecture with the form that it supports besides the newer and older `config.json`.
-pub(crate) const ARCHITECTURES: [(&str, Option<Form>); 10] = [
+pub(crate) const ARCHITECTURES: [(&str, Option<Form>); 5] = [
     ("gpt_bigcode", None),
     ("helium", None),
-    ("mamba", None),
-    ("mamba2", None),
-    ("mixtral", None),
     ("phi", Some(Form::Gguf)),
-    ("qwen2_moe", None),
-    ("qwen3_moe", None),
     ("recurrent_gemma", None),
     ("starcoder2", None),
 ];

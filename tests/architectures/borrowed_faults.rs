@@ -21,10 +21,7 @@ fn open(path: &Path) -> Result<LoadedModel, EngineError> {
 }
 
 fn config(fixture: &str, file: &str) -> Map<String, Value> {
-    let json = String::from_utf8(read(fixture, file)).unwrap();
-    // Python writes infinities, which are not valid JSON.
-    let json = json.replace(" Infinity", r#" {"__float__": "Infinity"}"#);
-    serde_json::from_str(&json).unwrap()
+    serde_json::from_slice(&read(fixture, file)).unwrap()
 }
 
 /// Writes a fixture's folder with a different configuration.
@@ -89,30 +86,6 @@ fn configurations_that_candle_transformers_gets_wrong_are_rejected() {
             "needs activation_function \"gelu\" for this family",
         ),
         (
-            "mamba2",
-            "n_groups",
-            json!(8),
-            "needs n_groups 8 for this family",
-        ),
-        (
-            "mamba2",
-            "time_step_limit",
-            json!([0.0, 0.1]),
-            "needs time_step_limit [0.0,0.1] for this family",
-        ),
-        (
-            "qwen2_moe",
-            "mlp_only_layers",
-            json!([1]),
-            "needs mlp_only_layers [1] for this family",
-        ),
-        (
-            "mixtral",
-            "num_experts_per_tok",
-            json!(5),
-            "a router can't choose 5 of 4 experts",
-        ),
-        (
             "recurrent_gemma",
             "block_types",
             json!([]),
@@ -145,18 +118,6 @@ fn the_error_names_missing_unknown_and_misshapen_tensors() {
             "model.layers.0.self_attn.k_norm.weight",
             Some(zeros(&[32])),
             "tensor model.layers.0.self_attn.k_norm.weight is unknown in this model family",
-        ),
-        (
-            "mamba",
-            "backbone.embeddings.weight",
-            None,
-            "cannot find tensor backbone.embeddings.weight",
-        ),
-        (
-            "mixtral",
-            "model.layers.1.block_sparse_moe.experts.3.w2.weight",
-            None,
-            "cannot find tensor model.layers.1.block_sparse_moe.experts.3.w2.weight",
         ),
     ] {
         let folder = tempfile::tempdir().unwrap();

@@ -3,10 +3,9 @@
 
 use quartet::decoding::filters::TopP;
 use quartet::decoding::{ChainConfig, Filter, TokenId};
-use quartet::engine::{ModelComparison, Prompt};
-use quartet::generation::{
-    ComparedToken, DistributionGap, GenerationConfig, Limits, PredictedToken,
-};
+use quartet::engine::Prompt;
+use quartet::generation::{GenerationConfig, Limits};
+use quartet::lab::models::{ComparedToken, DistributionGap, ModelComparison, PredictedToken};
 
 use crate::architectures::fixture::{Fixture, Form};
 

@@ -89,7 +89,7 @@ fn chains() -> [ChainConfig; 3] {
 #[test]
 fn drafts_change_neither_a_token_nor_a_bit_of_its_evidence() {
     let (mut n_accepted, mut n_rejected) = (0, 0);
-    for name in ["llama", "gpt2", "gemma2"] {
+    for name in ["llama", "gpt2", "gemma2", "mamba", "falcon_h1"] {
         let model = Fixture::open(name, Form::Newer).model.into_inner();
         let mut session = Session::new(model);
         for (number, chain) in (0..200).zip(chains().iter().cycle()) {

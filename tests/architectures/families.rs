@@ -7,9 +7,9 @@ use std::ops::ControlFlow;
 use candle_core::{Device, Tensor};
 use quartet::engine;
 
-use crate::architectures::TOLERANCE;
 use crate::architectures::fixture::{self, Fixture, Form};
 use crate::architectures::reading::{self, Reading};
+use crate::architectures::{TOLERANCE, experts};
 
 /// The fixtures of `make_families.py` that have a greedy text for all forms.
 const FAMILIES: [&str; 19] = [
@@ -36,8 +36,19 @@ const FAMILIES: [&str; 19] = [
 
 #[test]
 fn greedy_texts_are_those_of_transformers() {
-    let recurrent = [("granite4-h", 32), ("lfm2", 200), ("qwen3_5", 32)];
-    let families = FAMILIES.map(|name| (name, 32)).into_iter().chain(recurrent);
+    let recurrent = [
+        ("falcon_h1", 200),
+        ("falcon_h1-plain", 200),
+        ("falcon_mamba", 200),
+        ("granite4-h", 32),
+        ("lfm2", 200),
+        ("mamba", 200),
+        ("mamba2", 200),
+        ("qwen3_5", 32),
+    ];
+    let experts = experts::FAMILIES.into_iter();
+    let families = FAMILIES.into_iter().chain(experts).map(|name| (name, 32));
+    let families = families.chain(recurrent);
     for (name, n_tokens) in families {
         for form in [Form::Newer, Form::Older, Form::Gguf] {
             let fixture = Fixture::open(name, form);

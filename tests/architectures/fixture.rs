@@ -46,7 +46,10 @@ impl Fixture {
             logits: in_gguf.or(rows("logits")).unwrap(),
             short: rows("short_logits").unwrap_or_default(),
             prompt: text("prompt"),
-            greedy: text("greedy"),
+            greedy: match text("gguf_greedy") {
+                other if form == Form::Gguf && !other.is_empty() => other,
+                _ => text("greedy"),
+            },
         }
     }
 
@@ -109,8 +112,13 @@ fn open(source: &Path, form: Form) -> LoadedModel {
             folder.path().join("model.gguf")
         }
     };
+    open_folder(&path)
+}
+
+/// Opens a folder or a file on the CPU.
+pub(crate) fn open_folder(path: &Path) -> LoadedModel {
     let keep_going = &mut |_| ControlFlow::Continue(());
-    let opened = engine::open_path(&path, &engine::Compute::on_cpu(), keep_going);
+    let opened = engine::open_path(path, &engine::Compute::on_cpu(), keep_going);
     opened.unwrap().unwrap()
 }
 

@@ -21,7 +21,7 @@ fn cases() -> Value {
     serde_json::from_slice(include_bytes!("guidance.json")).unwrap()
 }
 
-fn tokens(list: &Value) -> Vec<TokenId> {
+pub(crate) fn tokens(list: &Value) -> Vec<TokenId> {
     let ids = list.as_array().unwrap().iter();
     ids.map(|id| TokenId(id.as_u64().unwrap() as u32)).collect()
 }
@@ -41,7 +41,7 @@ fn config(case: &Value) -> GenerationConfig {
     GenerationConfig {
         chain: ChainConfig {
             guidance: Some(Guidance {
-                scale: case["scale"].as_f64().unwrap() as f32,
+                scale: Some(case["scale"].as_f64().unwrap() as f32),
                 cutoff: 0.0,
                 against: Against::Prompt(words.join(" ")),
             }),
@@ -56,13 +56,13 @@ fn config(case: &Value) -> GenerationConfig {
 }
 
 /// Returns a session with a fixture's model, in which no token ends a text.
-fn session(fixture: &str) -> Session {
+pub(crate) fn session(fixture: &str) -> Session {
     let mut model = Fixture::open(fixture, Form::Newer).model.into_inner();
     model.end_tokens = Vec::new();
     Session::new(model)
 }
 
-fn advance(session: &mut Session) -> Vec<(GenerationId, Step)> {
+pub(crate) fn advance(session: &mut Session) -> Vec<(GenerationId, Step)> {
     let mut steps = Vec::new();
     while session.is_busy() {
         let mut progress = Vec::new();
@@ -84,7 +84,7 @@ fn run(session: &mut Session, case: &Value, continuation: Continuation) -> Vec<S
     advance(session).into_iter().map(|(_, step)| step).collect()
 }
 
-fn written(steps: &[Step]) -> Vec<TokenId> {
+pub(crate) fn written(steps: &[Step]) -> Vec<TokenId> {
     steps.iter().map(|step| step.token).collect()
 }
 
@@ -235,7 +235,7 @@ fn a_second_model_is_contrasted_with_the_first() {
             both.set_second(Some(model)).unwrap();
             let mut config = config(case);
             config.chain.guidance = Some(Guidance {
-                scale: 1.8,
+                scale: Some(1.8),
                 cutoff,
                 against: Against::Model,
             });
@@ -275,7 +275,7 @@ fn a_second_model_is_contrasted_with_the_first() {
 }
 
 /// Runs a sweep to the end and returns its texts.
-fn swept(session: &mut Session, plan: &SweepPlan) -> Vec<SweepText> {
+pub(crate) fn swept(session: &mut Session, plan: &SweepPlan) -> Vec<SweepText> {
     session.run_job(ID, plan, None).unwrap();
     let mut texts = Vec::new();
     while session.has_jobs() {
@@ -298,7 +298,7 @@ fn swept(session: &mut Session, plan: &SweepPlan) -> Vec<SweepText> {
 fn a_sweep_over_the_scale_writes_the_same_texts_as_guided_panes() {
     let guided = |scale: f32, against: &Against| ChainConfig {
         guidance: Some(Guidance {
-            scale,
+            scale: Some(scale),
             cutoff: 0.05,
             against: against.clone(),
         }),

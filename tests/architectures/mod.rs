@@ -1,17 +1,22 @@
 //! Compares each architecture's logits with those of transformers for the same weights: from
 //! safetensors with either form of `config.json` and from GGUF, however the text is fed.
 //!
-//! `make_fixtures.py` and `make_families.py` generated the fixtures.
+//! `make_fixtures.py`, `make_families.py`, `make_hybrids.py` and `make_experts.py` generated the
+//! fixtures.
 
 mod beams;
+mod before_download;
 mod borrowed;
 mod borrowed_faults;
 mod comparing;
 mod drafts;
+mod early_layers;
+mod experts;
 mod families;
 mod faults;
 mod fixture;
 mod guidance;
+mod hybrids;
 mod model_drafts;
 mod reading;
 mod recurrent;
@@ -29,42 +34,64 @@ use crate::architectures::reading::Reading;
 /// The error that a different summation order may cause in logits of magnitude 2.
 const TOLERANCE: f32 = 1e-4;
 
-const ARCHITECTURES: [&str; 40] = [
+const ARCHITECTURES: [&str; 62] = [
     "apertus",
     "arcee",
     "cohere2",
     "ernie4_5",
     "exaone4",
     "exaone4-global",
+    "falcon_h1",
+    "falcon_h1-norm-first",
+    "falcon_h1-plain",
+    "falcon_mamba",
     "gemma",
     "gemma2",
     "gemma3",
     "gemma3-vision",
+    "gemma3n",
     "gemma4",
+    "gemma4-experts",
     "gemma4-large",
     "glm4",
+    "glm4_moe",
+    "glm4_moe-groups",
     "gpt2",
+    "gpt_oss",
+    "gpt_oss-mxfp4",
     "granite",
     "granite4",
+    "granite4-experts",
     "granite4-h",
+    "granitemoe",
     "hunyuan",
     "lfm2",
+    "lfm2_moe",
     "llama",
     "llama-linear",
     "llama-llama3",
     "llama-yarn",
+    "mamba",
+    "mamba2",
     "minicpm",
+    "minicpm3",
     "ministral3",
     "mistral",
     "mistral3",
+    "mixtral",
+    "nemotron_h",
     "olmo",
     "olmo2",
     "olmo3",
+    "olmoe",
     "phi3",
     "phi3-longrope",
     "qwen2",
+    "qwen2_moe",
     "qwen3",
     "qwen3_5",
+    "qwen3_5_moe",
+    "qwen3_moe",
     "qwen3_vl",
     "seed_oss",
     "smollm3",

@@ -163,7 +163,7 @@ fn panes_that_share_a_second_model_write_the_same_texts_as_alone() {
         let greedy = ChainConfig::greedy();
         let contrast = ChainConfig {
             guidance: Some(Guidance {
-                scale: 1.7,
+                scale: Some(1.7),
                 cutoff: 0.05,
                 against: Against::Model,
             }),

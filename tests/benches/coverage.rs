@@ -22,11 +22,11 @@ mod fits;
 
 use blind_votes::{Setting, TEN_VOTES};
 use fits::{chain, embedded, fit, likelihoods, written};
-use quartet::analysis::blind::PRIOR_SPREAD;
-use quartet::analysis::fit::{Fit, FitInterval};
 use quartet::decoding::ChainConfig;
 use quartet::engine::Session;
 use quartet::generation::FitText;
+use quartet::lab::blind::PRIOR_SPREAD;
+use quartet::lab::fit::{Fit, FitInterval};
 
 /// The tokens of each text of the model.
 const N_TOKENS: usize = 80;

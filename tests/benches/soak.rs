@@ -141,7 +141,7 @@ impl Soak {
         if round % N_ROUNDS_PER_MODEL == N_ROUNDS_PER_MODEL - 1 {
             self.change_model(round / N_ROUNDS_PER_MODEL);
         }
-        PROMPTS[round % PROMPTS.len()].clone_into(&mut self.state.prompt);
+        PROMPTS[round % PROMPTS.len()].clone_into(&mut self.state.prompt.text);
         self.state.limits.max_new_tokens = 30 + round * 7 % 170;
         self.apply(Command::PromptEdited);
         self.apply(Command::SetPaneCount(1 + round % 8));

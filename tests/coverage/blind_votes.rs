@@ -1,7 +1,8 @@
 //! How often the intervals of a blind test hold the true strengths, by simulation.
 
-use quartet::analysis::blind::{Choice, PRIOR_SPREAD, Strengths, next_shown};
 use quartet::decoding::{Coins, TokenId};
+use quartet::lab::blind::next_shown;
+use quartet::lab::blind::{Choice, PRIOR_SPREAD, Strengths};
 
 /// Draws from a standard normal distribution.
 struct Normal {

@@ -1,12 +1,12 @@
 //! How often a fit's intervals hold the settings that texts were written with, on made-up rows of
 //! logits.
 
-use quartet::analysis::fit::{Fit, FitSetup};
 use quartet::analysis::sweep::{Axis, Parameter};
 use quartet::decoding::{
     ChainConfig, ChainLikelihood, Coins, FilterKind, History, SamplerChain, TokenId,
 };
 use quartet::generation::{FitPlace, FitTokens, Likelihood, PaneSettings};
+use quartet::lab::fit::{Fit, FitSetup};
 
 const N_VOCAB: u32 = 24;
 const N_TOKENS: usize = 24;

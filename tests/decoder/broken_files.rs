@@ -127,7 +127,7 @@ fn the_error_names_each_fault_in_a_gguf_file() {
         (
             "llama.rope.dimension_count",
             Value::U32(9),
-            "rotary embedding can't cover 9 of a head's 16 dimensions",
+            "rotary embedding can’t cover 9 of a head’s 16 dimensions",
         ),
     ] {
         let folder = tempfile::tempdir().unwrap();
@@ -151,7 +151,7 @@ fn the_error_names_each_fault_in_a_folder() {
         (
             "config.json",
             json!(null),
-            "The model's configuration could not be understood",
+            "The model’s configuration could not be understood",
         ),
         (
             "config.json",
@@ -186,7 +186,7 @@ fn the_error_names_each_fault_in_a_folder() {
         (
             "model.safetensors",
             json!("text"),
-            "The model's weights could not be",
+            "The model’s weights could not be",
         ),
     ] {
         let folder = tempfile::tempdir().unwrap();
@@ -222,7 +222,7 @@ fn tokens_without_an_embedding_only_affect_texts_that_contain_them() {
         (
             "w7 <|im_end|>",
             [7, 55],
-            Some("token 55 is not in the model's vocabulary of 50 tokens"),
+            Some("token 55 is not in the model’s vocabulary of 50 tokens"),
         ),
     ] {
         let tokens = model.tokenizer.encode(text).unwrap();
@@ -241,7 +241,7 @@ fn unreadable_generation_settings_are_reported_and_ignored() {
     assert!(load_warning.ends_with("generation_config.json counts"));
     let settings = folder.path().join("generation_config.json");
     std::fs::write(settings, r#"{ "eos_token_id": "two" }"#).unwrap();
-    let expected = "The model's generation settings could not be understood: ";
+    let expected = "The model’s generation settings could not be understood: ";
     let load_warning = open(folder.path()).unwrap().load_warning;
     assert!(load_warning.unwrap().starts_with(expected));
     let load_warning = inspect(folder.path()).unwrap().load_warning;
@@ -282,7 +282,7 @@ fn the_error_names_a_missing_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = write_gguf(folder.path(), true, GgmlDType::F32, &[]);
     std::fs::remove_file(folder.path().join("tokenizer.json")).unwrap();
-    assert!(message(&path).contains("put the model's tokenizer.json beside the file"));
+    assert!(message(&path).contains("put the model’s tokenizer.json beside the file"));
     assert!(message(&folder.path().join("nothing.gguf")).contains("The model could not be read"));
 }
 

@@ -251,7 +251,7 @@ fn a_broken_template_does_not_affect_plain_texts() {
     for (config, sentence) in [
         (
             json!({"chat_template": "{% if %}"}).to_string(),
-            "the model's chat template could not be understood on line 1: ",
+            "the model’s chat template could not be understood on line 1: ",
         ),
         (
             named(["rag", "tool_use"]),
@@ -271,7 +271,7 @@ fn a_broken_template_does_not_affect_plain_texts() {
     }
     let broken = [("tokenizer_config.json", "{".to_owned())];
     let error = folder_with(&broken).err().unwrap().to_string();
-    assert!(error.starts_with("The tokenizer's configuration could not be understood: "));
+    assert!(error.starts_with("The tokenizer’s configuration could not be understood: "));
     let model = folder_with(&[]).unwrap();
     assert_eq!(model.chat_support(), ChatSupport::Missing);
 }

@@ -71,7 +71,7 @@ fn texts_are_tokenized_as_the_metadata_says() {
 fn an_unknown_pre_tokenizer_is_rejected() {
     let error = opened("unheard-of", None).err().unwrap().to_string();
     assert!(error.contains("\"unheard-of\""), "{error}");
-    assert!(error.contains("put the model's tokenizer.json beside the file"));
+    assert!(error.contains("put the model’s tokenizer.json beside the file"));
 }
 
 #[test]

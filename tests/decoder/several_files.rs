@@ -300,6 +300,6 @@ fn the_error_names_weights_of_unsupported_types() {
     candle_core::safetensors::save(&tensors, folder.path().join("model.safetensors")).unwrap();
     let message = message(folder.path());
     let expected = "model.layers.0.mlp.up_proj.weight is stored as I64, which Quartet does not support; \
-                    use the model's BF16 or F16 weights, or a GGUF version of it";
+                    use the model’s BF16 or F16 weights, or a GGUF version of it";
     assert!(message.contains(expected), "{message}");
 }

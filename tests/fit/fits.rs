@@ -3,7 +3,6 @@
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use quartet::analysis::fit::{Fit, FitSetup};
 use quartet::decoding::ChainConfig;
 use quartet::engine::{Compute, JobUpdate, Progress, Session, open_embedded};
 use quartet::generation::{
@@ -11,6 +10,7 @@ use quartet::generation::{
     Limits, PaneSettings, PromptForm,
 };
 use quartet::interop::parse_axis;
+use quartet::lab::fit::{Fit, FitSetup};
 
 pub(crate) const ID: GenerationId = GenerationId(5);
 

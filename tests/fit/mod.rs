@@ -10,11 +10,11 @@ use std::time::Instant;
 
 use crate::scripted::ScriptedLm;
 use fits::{ID, chain, embedded, fit, likelihoods, plan, run, written};
-use quartet::analysis::fit::{Fit, FitSetup};
 use quartet::decoding::{ChainConfig, TokenId};
 use quartet::engine::{Progress, Session};
 use quartet::generation::{FitPlan, FitText, GenerationConfig, Limits, PromptForm, PromptText};
 use quartet::interop::parse_axis;
+use quartet::lab::fit::{Fit, FitSetup};
 
 fn typed(prompt: Option<&str>, text: &str) -> FitText {
     FitText::Typed {

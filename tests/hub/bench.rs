@@ -11,6 +11,7 @@ use quartet::hub::{
 use tempfile::TempDir;
 
 use crate::hub::server::Server;
+use crate::hub::tiny_model;
 
 /// A repository with two GGUF files.
 pub(crate) const GGUF: &str = "fox/tiny-GGUF";
@@ -44,9 +45,11 @@ impl Bench {
         server.put_large(GGUF, "tiny-Q4_0.gguf", bytes(300_000, 1));
         let checksum = server.put_large(GGUF, LARGE, bytes(N_LARGE, 2));
         server.put(GGUF, "README.md", "{}\n", CONFIG_SHA1);
-        server.put(FOLDER, "config.json", "{}\n", CONFIG_SHA1);
-        server.put(FOLDER, "tokenizer.json", TOKENIZER, TOKENIZER_SHA1);
-        server.put_large(FOLDER, "model.safetensors", bytes(5_000, 3));
+        for (file, sha1) in SMALL_FILES {
+            let content = String::from_utf8(tiny_model::file(file)).unwrap();
+            server.put(FOLDER, file, &content, sha1);
+        }
+        server.put_large(FOLDER, "model.safetensors", folder_weights());
         Self {
             server,
             cache: tempfile::tempdir().unwrap(),
@@ -66,6 +69,7 @@ impl Bench {
             range_len: PIECE as u64..=PIECE as u64,
             free_bytes: |_| None,
             sleep: thread::sleep,
+            ..HubConfig::default()
         }
     }
 
@@ -132,8 +136,22 @@ pub(crate) fn wanted(repository: &str, file: Option<&str>) -> DownloadTarget {
     }
 }
 
-/// Returns pseudorandom bytes, so that a misplaced range is detected.
+/// Returns the weights of the folder.
+pub(crate) fn folder_weights() -> Vec<u8> {
+    tiny_model::file("model.safetensors")
+}
+
+/// Returns the content of a file of `n` bytes: a GGUF file that opens, followed by pseudorandom
+/// bytes, so that a misplaced range is detected.
 pub(crate) fn bytes(n: usize, seed: u32) -> Vec<u8> {
+    let mut content = tiny_model::gguf();
+    content.truncate(n);
+    let n_left = n - content.len();
+    content.extend(pseudorandom(n_left, seed));
+    content
+}
+
+fn pseudorandom(n: usize, seed: u32) -> Vec<u8> {
     let mut state = seed;
     let mut next = || {
         // The linear congruential generator of "Numerical Recipes", chapter 7.
@@ -143,10 +161,11 @@ pub(crate) fn bytes(n: usize, seed: u32) -> Vec<u8> {
     (0..n).map(|_| next()).collect()
 }
 
-const TOKENIZER: &str = "{\"version\":\"1.0\"}\n";
-
 /// The hash that `git hash-object` computes for "{}" and a line break.
 pub(crate) const CONFIG_SHA1: &str = "0967ef424bce6791893e9a57bb952f80fd536e93";
 
-/// The hash that `git hash-object` computes for `TOKENIZER`.
-const TOKENIZER_SHA1: &str = "3ea0a492fb0f6f7f1da8b5bf9000c427b901c81f";
+/// The small files of the folder, with the hashes that `git hash-object` computes.
+const SMALL_FILES: [(&str, &str); 2] = [
+    ("config.json", "97ed762d5786e2923283a7e74a456afeb47e38df"),
+    ("tokenizer.json", "c93bfff2e2628f03c81f556220dac7f5ea8055d0"),
+];

@@ -9,7 +9,7 @@ use quartet::hub::{
 };
 
 use crate::hub::bench::{
-    Bench, CONFIG_SHA1, FOLDER, GGUF, LARGE, N_LARGE, PIECE, bytes, large, wanted,
+    Bench, CONFIG_SHA1, FOLDER, GGUF, LARGE, N_LARGE, PIECE, bytes, folder_weights, large, wanted,
 };
 use crate::hub::server::{COMMIT, Fault};
 
@@ -52,7 +52,7 @@ fn a_folder_is_downloaded_with_all_its_files() {
     assert_eq!(fs::read(path.join("config.json")).unwrap(), b"{}\n");
     assert_eq!(
         fs::read(path.join("model.safetensors")).unwrap(),
-        bytes(5_000, 3)
+        folder_weights()
     );
     let cached = bench.hub().cached_models().unwrap();
     assert_eq!(cached.len(), 1);
@@ -304,7 +304,7 @@ fn safetensors_next_to_a_gguf_file_are_selected_by_format() {
     let folder = path_of(outcome.unwrap());
     assert_eq!(
         fs::read(folder.join("model.safetensors")).unwrap(),
-        bytes(5_000, 3)
+        folder_weights()
     );
     assert!(!folder.join("tiny-Q8_0.gguf").exists());
 }

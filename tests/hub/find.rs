@@ -6,7 +6,7 @@ use crate::hub::bench::{Bench, FOLDER, GGUF, LARGE, N_LARGE};
 use crate::hub::server::Fault;
 
 #[test]
-fn a_search_returns_supported_models_sorted_by_downloads() {
+fn a_search_returns_models_sorted_by_downloads_and_others_last() {
     let bench = Bench::new();
     bench
         .server
@@ -17,7 +17,7 @@ fn a_search_returns_supported_models_sorted_by_downloads() {
         .unwrap()
         .unwrap();
     let names: Vec<&str> = found.iter().map(|it| it.name.as_str()).collect();
-    assert_eq!(names, [GGUF, FOLDER]);
+    assert_eq!(names, [GGUF, FOLDER, "fox/only-old"]);
     let repository = &found[0];
     assert_eq!(repository.license.as_deref(), Some("apache-2.0"));
     assert_eq!(repository.n_likes, 7);
@@ -34,6 +34,7 @@ fn a_search_returns_supported_models_sorted_by_downloads() {
         .collect();
     assert_eq!(quantizations, [Some("Q4_0".into()), Some("Q8_0".into())]);
     assert_eq!(found[1].models[0].format, ModelFormat::Safetensors);
+    assert!(found[2].models.is_empty() && found[2].openness.is_refused());
 }
 
 #[test]

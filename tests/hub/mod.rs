@@ -6,6 +6,8 @@ mod command_line;
 mod download;
 mod faults;
 mod find;
+mod opening;
 mod privacy;
 mod server;
 mod threads;
+mod tiny_model;

@@ -67,6 +67,8 @@ struct Shared {
     repositories: Mutex<BTreeMap<String, BTreeMap<String, Stored>>>,
     faults: Mutex<Vec<(String, Fault)>>,
     renamed: Mutex<BTreeMap<String, String>>,
+    /// What the Hub says about a repository, beside what it says about each.
+    facts: Mutex<BTreeMap<String, Value>>,
     requests: Mutex<Vec<Request>>,
     n_endless: AtomicU64,
     /// Where large files are, if not on the Hub's own address.
@@ -153,6 +155,12 @@ impl Server {
         let content = &mut stored.get_mut(path).unwrap().content;
         let middle = content.len() / 2;
         content[middle] ^= 1;
+    }
+
+    /// Sets what the Hub says about a repository, such as its `config` and `gguf`.
+    pub(crate) fn describe(&self, repository: &str, facts: Value) {
+        let mut described = self.shared.facts.lock().unwrap();
+        described.insert(repository.to_owned(), facts);
     }
 
     /// Redirects requests for the old name to the new one.
@@ -273,7 +281,8 @@ impl Server {
             let found = repositories
                 .iter()
                 .filter(|(name, files)| is_found(name, files, query))
-                .map(|(name, files)| info(name, files, false))
+                .filter(|(name, _)| self.has_task(name, query))
+                .map(|(name, files)| expanded(self.described(info(name, files, false)), query))
                 .collect();
             return Answer::json(&Value::Array(found));
         }
@@ -285,7 +294,8 @@ impl Server {
         }
         for (name, files) in repositories.iter() {
             if path == format!("/api/models/{name}") {
-                return Answer::json(&info(name, files, query.contains("blobs=true")));
+                let info = info(name, files, query.contains("blobs=true"));
+                return Answer::json(&self.described(info));
             }
             if path == format!("/api/models/{name}/paths-info/{COMMIT}") {
                 return Answer::json(&paths_info(files, &request.body));
@@ -298,6 +308,27 @@ impl Server {
             }
         }
         Answer::new(404, "x-error-code: RepoNotFound\r\n", Vec::new())
+    }
+
+    /// Adds what the Hub says about a repository.
+    fn described(&self, mut info: Value) -> Value {
+        let described = self.shared.facts.lock().unwrap();
+        let facts = described.get(info["id"].as_str().unwrap());
+        for (key, value) in facts.and_then(Value::as_object).into_iter().flatten() {
+            info[key] = value.clone();
+        }
+        info
+    }
+
+    /// Returns whether a repository has the task that a search asks for.
+    fn has_task(&self, name: &str, query: &str) -> bool {
+        let described = self.shared.facts.lock().unwrap();
+        let task = described
+            .get(name)
+            .and_then(|facts| facts["pipeline_tag"].as_str());
+        let task = task.unwrap_or("text-generation");
+        let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+        pairs.all(|(key, value)| key != "pipeline_tag" || value == task)
     }
 
     /// Serves a small file, or redirects to the URL of a large one.
@@ -401,6 +432,16 @@ fn info(name: &str, files: &BTreeMap<String, Stored>, with_blobs: bool) -> Value
         "tags": ["text-generation", "license:apache-2.0"],
         "siblings": files.iter().map(sibling).collect::<Vec<_>>(),
     })
+}
+
+/// Leaves only the properties that a search asks for, like the Hub.
+fn expanded(info: Value, query: &str) -> Value {
+    let asked = |key: &str| query.split('&').any(|pair| pair == format!("expand={key}"));
+    let Value::Object(properties) = info else {
+        return info;
+    };
+    let kept = properties.into_iter();
+    kept.filter(|(key, _)| key == "id" || asked(key)).collect()
 }
 
 fn paths_info(files: &BTreeMap<String, Stored>, body: &[u8]) -> Value {

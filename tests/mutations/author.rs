@@ -70,6 +70,7 @@ pub(crate) fn model(name: &str, salt: u64) -> LoadedModel {
         cache: "f32".to_owned(),
         tokenizer_sha256: "ab".repeat(32),
         template_sha256: "cd".repeat(32),
+        end_tokens: model.end_tokens.clone(),
     };
     let special = BTreeMap::new();
     model.chat = Some(ChatTemplate::parse(TEMPLATE, special));

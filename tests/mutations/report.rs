@@ -26,7 +26,7 @@ pub(crate) fn report(texts: &[Generation], authors: &mut [Author]) -> Option<Str
         if let Some(FinishReason::Failed { error }) = &again.finish
             && again.finish != text.finish
         {
-            return Some(format!("it can't be replayed: {error}"));
+            return Some(format!("it can’t be replayed: {error}"));
         }
         now.push(again);
     }

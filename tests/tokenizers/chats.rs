@@ -90,11 +90,11 @@ fn a_template_without_system_messages_reports_an_error() {
     for (source, sentence) in [
         (
             refuses,
-            "the model's chat template does not accept a system prompt: No system!",
+            "the model’s chat template does not accept a system prompt: No system!",
         ),
         (
             ignores,
-            "the model's chat template ignores the system prompt; put its text into the prompt instead",
+            "the model’s chat template ignores the system prompt; put its text into the prompt instead",
         ),
     ] {
         let template = parse(source).unwrap();
@@ -138,11 +138,11 @@ fn template_errors_name_the_line_and_the_reason() {
         ),
         (
             "\n\n{{ raise_exception('Not like this') }}",
-            "the model's chat template rejects this chat: Not like this",
+            "the model’s chat template rejects this chat: Not like this",
         ),
         (
             "{% macro m() %}\n{{ raise_exception('Deep') }}{% endmacro %}{{ m() }}",
-            "the model's chat template rejects this chat: Deep",
+            "the model’s chat template rejects this chat: Deep",
         ),
         (
             "a\n{{ tool.name.first }}",

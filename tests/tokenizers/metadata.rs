@@ -321,7 +321,7 @@ fn invalid_metadata_is_rejected_with_a_reason() {
         let error = metadata.open().unwrap_err().to_string();
         let sentence = format!(
             "The tokenizer inside the GGUF file could not be understood: {reason}; \
-             put the model's tokenizer.json beside the file\n"
+             put the model’s tokenizer.json beside the file\n"
         );
         assert!(error.starts_with(&sentence), "{error}");
     }

@@ -52,14 +52,15 @@ fn a_message_is_answered_and_its_rendered_prompt_shown() {
     let n_tokens = "!Be kind?A fox".len() + 2;
     wait(&mut window, "the tokens", |state| {
         state
-            .prompt_tokens()
+            .prompt
+            .tokens()
             .is_some_and(|tokens| tokens.len() == n_tokens)
     });
     press(&mut window, &format!("{n_tokens} tokens"));
     let text = window.get_by_label("!Be kind?A fox</s>:").rect();
     window.hover_at(text.min + egui::vec2(6.0, 10.0));
     window.run_steps(3);
-    let id = state_of(&window).prompt_tokens().unwrap()[0].id;
+    let id = state_of(&window).prompt.tokens().unwrap()[0].id;
     window.get_by_label(&format!("token 1 · id {id}"));
     window.get_by_label("Copy the prompt as the model reads it");
     window.key_press(egui::Key::Escape);
@@ -87,14 +88,14 @@ fn a_chat_template_error_is_shown_below_the_prompt_and_raw_mode_still_works() {
         (
             "{% if messages[0].role == 'system' %}{{ raise_exception('none here') }}{% endif %}:",
             "Be kind",
-            "The model's chat template does not accept a system prompt: none here",
+            "The model’s chat template does not accept a system prompt: none here",
         ),
         ("a\n{% endfor %}", "", "on line 2"),
     ];
     for (template, system, sentence) in cases {
         let mut window = window(PromptMode::Chat, system, Some(template));
         wait(&mut window, "the error", |state| {
-            state.prompt_refusal().is_some()
+            state.prompt.refusal(&state.models.main).is_some()
         });
         assert_eq!(window.get_all_by_label_contains(sentence).count(), 1);
         let generate = window.get_by_label("Generate");
@@ -102,7 +103,7 @@ fn a_chat_template_error_is_shown_below_the_prompt_and_raw_mode_still_works() {
         press(&mut window, "Use raw");
         // The error stays visible until the new prompt has been tokenized.
         wait(&mut window, "the count", |state| {
-            state.prompt_refusal().is_none()
+            state.prompt.refusal(&state.models.main).is_none()
         });
         assert!(state_of(&window).blocking_reason().is_none());
         assert!(window.query_by_label_contains(sentence).is_none());

@@ -91,7 +91,7 @@ fn press(window: &mut Window, name: &str) {
 }
 
 fn is_loaded(state: &AppState) -> bool {
-    state.model.ready().is_some()
+    state.models.main.ready().is_some()
 }
 
 /// Returns whether the model is loaded and the prompt tokenized, so that it can be continued.

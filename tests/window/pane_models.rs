@@ -52,7 +52,7 @@ fn offered() -> Window {
 /// Returns the status of the second pane's own model.
 fn status(state: &AppState) -> Option<&PaneModelStatus> {
     let source = state.panes.get(1)?.settings.model.as_ref()?.local()?;
-    state.pane_models.status(source)
+    state.models.of_panes.status(source)
 }
 
 fn names(state: &AppState) -> Vec<&str> {

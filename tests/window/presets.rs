@@ -110,6 +110,6 @@ fn settings_are_copied_to_other_tools_and_pasted_from_them() {
     window.get_by_label("Ollama Modelfile");
     press(&mut window, "Apply");
     let state = window.state().state();
-    assert_eq!(state.paste, None);
+    assert_eq!(state.dialogs.paste, None);
     assert_eq!(chain(state, 1), "top-k 40 › top-p 0.9 › T 0.3");
 }

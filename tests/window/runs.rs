@@ -24,13 +24,15 @@ fn key(window: &mut Window, modifiers: Modifiers, key: Key) {
 /// Types a path into the field that replaces the file dialog.
 fn open_file(window: &mut Window, path: &Path) {
     key(window, Modifiers::COMMAND, Key::O);
-    wait(window, "the path field", |state| state.path_field.is_some());
+    wait(window, "the path field", |state| {
+        state.dialogs.path_field.is_some()
+    });
     key(window, Modifiers::COMMAND, Key::A);
     let path = path.to_string_lossy().into_owned();
     window.event(egui::Event::Text(path));
     window.run_steps(3);
     key(window, Modifiers::NONE, Key::Enter);
-    wait(window, "the run", |state| state.opened.is_some());
+    wait(window, "the run", |state| state.runs.opened.is_some());
 }
 
 fn texts(state: &AppState) -> Vec<Generation> {
@@ -64,14 +66,14 @@ fn a_saved_run_is_opened_verified_and_closed() {
 
     press(&mut window, "Verify");
     let has_outcome = |state: &AppState| {
-        let verification = state.verification.as_ref();
+        let verification = state.runs.verification.as_ref();
         verification.is_some_and(|verification| verification.verdict().is_some())
     };
     wait(&mut window, "the verdict", has_outcome);
     window.get_by_label_contains("What was proven: Same tokens, bit-identical numbers. All ");
 
     press(&mut window, "Close the run");
-    assert!(window.state().state().opened.is_none());
+    assert!(window.state().state().runs.opened.is_none());
     window.get_by_label("Generate");
 }
 
@@ -94,7 +96,7 @@ fn a_finished_run_is_in_the_history_and_can_be_opened_and_deleted() {
     generate(&mut window);
     key(&mut window, Modifiers::COMMAND, Key::Num3);
     assert_eq!(window.state().state().page, Page::History);
-    let n_runs = |state: &AppState| state.history.runs.as_ref().map(Vec::len);
+    let n_runs = |state: &AppState| state.runs.history.runs.as_ref().map(Vec::len);
     wait(&mut window, "the run", |state| n_runs(state) == Some(1));
     window.get_by_label_contains("A fox, Scripted, 24 tokens");
     assert_eq!(std::fs::read_dir(&runs).unwrap().count(), 1);
@@ -102,7 +104,7 @@ fn a_finished_run_is_in_the_history_and_can_be_opened_and_deleted() {
     // Verifying opens the run and replays it.
     key(&mut window, Modifiers::NONE, Key::V);
     wait(&mut window, "the verdict", |state| {
-        let verification = state.verification.as_ref();
+        let verification = state.runs.verification.as_ref();
         verification.is_some_and(|verification| verification.verdict().is_some())
     });
     window.get_by_label_contains("What was proven: Same tokens, bit-identical numbers. All ");
@@ -111,12 +113,12 @@ fn a_finished_run_is_in_the_history_and_can_be_opened_and_deleted() {
     press(&mut window, "History");
 
     press(&mut window, "Open");
-    wait(&mut window, "the run", |state| state.opened.is_some());
-    assert_eq!(window.state().state().verification, None);
+    wait(&mut window, "the run", |state| state.runs.opened.is_some());
+    assert_eq!(window.state().state().runs.verification, None);
     assert_eq!(window.state().state().page, Page::Write);
     key(&mut window, Modifiers::NONE, Key::Escape);
     key(&mut window, Modifiers::NONE, Key::Escape);
-    assert!(window.state().state().opened.is_none());
+    assert!(window.state().state().runs.opened.is_none());
 
     press(&mut window, "History");
     key(&mut window, Modifiers::NONE, Key::Delete);
@@ -149,7 +151,7 @@ fn an_opened_run_is_verified_with_another_cache_format_and_drawn() {
     press(&mut window, "Verify in…");
     press(&mut window, "KV cache in f16");
     wait(&mut window, "the verdict", |state| {
-        let verification = state.verification.as_ref();
+        let verification = state.runs.verification.as_ref();
         verification.is_some_and(|verification| verification.verdict().is_some())
     });
     window.get_by_label_contains("What was proven: Same tokens, bit-identical numbers. All ");

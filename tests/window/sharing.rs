@@ -42,8 +42,8 @@ fn a_pasted_text_is_scored_in_a_new_pane_that_generating_leaves_alone() {
     let mut window = written();
     type_text(&mut window, GIVEN);
     wait(&mut window, "the count", |state| {
-        let dialog = state.score_dialog.as_ref().unwrap();
-        let words = format!("{:?}", state.score_readiness(dialog));
+        let dialog = state.dialogs.score.as_ref().unwrap();
+        let words = format!("{:?}", dialog.readiness(&state.panes, &state.models));
         words == "Fits { n_tokens: 28 }"
     });
     window.get_by_label("28 tokens");
@@ -79,8 +79,8 @@ fn a_text_that_is_too_long_is_scored_up_to_the_context() {
     wait(&mut window, "the model", is_ready);
     type_text(&mut window, &"many words ".repeat(10));
     wait(&mut window, "the count", |state| {
-        let dialog = state.score_dialog.as_ref().unwrap();
-        format!("{:?}", state.score_readiness(dialog)).starts_with("TooLong")
+        let dialog = state.dialogs.score.as_ref().unwrap();
+        format!("{:?}", dialog.readiness(&state.panes, &state.models)).starts_with("TooLong")
     });
     window.get_by_label("110 tokens; the model reads at most 64");
     press(&mut window, "Score the first 64");
@@ -180,10 +180,10 @@ fn a_text_is_opened_from_a_file_and_an_unreadable_one_says_why() {
     fill_path(&mut window, &path);
     press(&mut window, "Open");
     wait(&mut window, "the text", |state| {
-        let dialog = state.score_dialog.as_ref();
-        let counted = |dialog| format!("{:?}", state.score_readiness(dialog));
+        let dialog = state.dialogs.score.as_ref();
         dialog.is_some_and(|dialog| {
-            dialog.text == GIVEN && counted(dialog) == "Fits { n_tokens: 28 }"
+            let counted = dialog.readiness(&state.panes, &state.models);
+            dialog.text == GIVEN && format!("{counted:?}") == "Fits { n_tokens: 28 }"
         })
     });
     window.get_by_label("28 tokens");
@@ -193,10 +193,10 @@ fn a_text_is_opened_from_a_file_and_an_unreadable_one_says_why() {
     fill_path(&mut window, &path);
     press(&mut window, "Open");
     wait(&mut window, "the reason", |state| {
-        let dialog = state.score_dialog.as_ref();
+        let dialog = state.dialogs.score.as_ref();
         dialog.is_some_and(|dialog| dialog.unread.is_some())
     });
     window.get_by_label_contains("fable.txt: it is not UTF-8 text");
-    let dialog = window.state().state().score_dialog.as_ref();
+    let dialog = window.state().state().dialogs.score.as_ref();
     assert_eq!(dialog.unwrap().text, GIVEN, "the previous text stays");
 }

@@ -274,7 +274,7 @@ fn a_starter_sets_the_prompt_and_a_pane_is_added_with_one_click() {
     wait(&mut window, "the model", is_ready);
     // The number of tokens moves the chip beside it.
     wait(&mut window, "the prompt", |state| {
-        state.prompt_reading.is_some()
+        state.prompt.reading.is_some()
     });
     press(&mut window, "Starter prompts");
     press(&mut window, "A toss-up");
@@ -315,9 +315,12 @@ fn a_small_window_keeps_the_menus_of_the_panes_and_the_legend() {
 fn a_token_limit_beyond_the_context_is_shown_before_the_run() {
     let mut window = open(settings(2000), DEFAULT_SIZE, reciting);
     wait(&mut window, "the prompt's length", |state| {
-        state.prompt_length().is_some()
+        state.prompt.length(&state.models.main).is_some()
     });
-    let room = window.state().state().context_limit().unwrap();
+    let state = window.state().state();
+    let n_max = state.limits.max_new_tokens;
+    let room = state.prompt.context_limit(&state.models.main, n_max);
+    let room = room.unwrap();
     press(&mut window, &format!("Context: {room} tokens"));
     window.get_by_label(&format!(
         "The model’s context has space for only {room} tokens after the prompt"
@@ -381,11 +384,11 @@ fn replacing_a_file_needs_confirmation() {
     let mut window = written();
     save_as(&mut window, "Run as JSON…", &path);
     window.get_by_label("A file with this name already exists. Its contents will be lost.");
-    assert!(window.state().state().path_field.is_some());
+    assert!(window.state().state().dialogs.path_field.is_some());
     assert_eq!(content(), "the first run");
     press(&mut window, "Replace");
     wait(&mut window, "the file", |_| content().starts_with('{'));
-    assert!(window.state().state().path_field.is_none());
+    assert!(window.state().state().dialogs.path_field.is_none());
 }
 
 /// Chooses an entry of the export menu and types a path.
@@ -408,7 +411,9 @@ pub(crate) fn type_path(window: &mut Window, path: &std::path::Path) {
 
 /// Types a path into the field that replaces a file dialog.
 pub(crate) fn fill_path(window: &mut Window, path: &std::path::Path) {
-    wait(window, "the path field", |state| state.path_field.is_some());
+    wait(window, "the path field", |state| {
+        state.dialogs.path_field.is_some()
+    });
     let label = "No file dialog is available on this system. Type the full path.";
     let field = window.get_by_role_and_label(egui::accesskit::Role::TextInput, label);
     field.focus();
@@ -442,6 +447,7 @@ fn a_failed_load_is_reported_and_another_model_can_be_opened() {
     let mut window = open(settings(LIMIT), DEFAULT_SIZE, |_| {
         Err(EngineError::FileMissing {
             what: "config.json",
+            place: "folder",
             path: "here".to_owned(),
         })
     });
@@ -456,7 +462,7 @@ fn a_failed_load_is_reported_and_another_model_can_be_opened() {
     );
     press(&mut window, "Open another…");
     wait(&mut window, "the path field", |state| {
-        state.path_field.is_some()
+        state.dialogs.path_field.is_some()
     });
 }
 

@@ -382,7 +382,7 @@ fn the_card_of_the_pinned_token_continues_from_it() {
         .expect("the card has a button");
     button.click();
     window.run_steps(4);
-    let dialog = window.state().state().branch_dialog.clone();
+    let dialog = window.state().state().branches.dialog.clone();
     assert_eq!(dialog.expect("the popup is open").from, pin);
 }
 

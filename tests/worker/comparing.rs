@@ -1,9 +1,8 @@
 //! Comparisons of models on the engine thread: they wait for panes, and free the other model.
 
 use quartet::decoding::ChainConfig;
-use quartet::generation::{
-    ComparisonPlan, ComparisonText, ComparisonUpdate, GenerationConfig, Limits,
-};
+use quartet::generation::{GenerationConfig, Limits};
+use quartet::lab::models::{ComparisonPlan, ComparisonText, ComparisonUpdate};
 use quartet::worker::{
     AnyPlan, Event, GenerationId, JobUpdate, ModelSource, OtherModel, OtherWay, Request,
 };

@@ -383,6 +383,7 @@ fn a_model_that_fails_to_load_leaves_the_previous_one_loaded() {
         ModelSource::Embedded => ScriptedLm::reciting(64, TALE).into_loaded().map(Some),
         ModelSource::Path(path) => Err(EngineError::FileMissing {
             what: "tokenizer.json",
+            place: "folder",
             path: path.display().to_string(),
         }),
     });

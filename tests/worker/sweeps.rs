@@ -3,9 +3,9 @@
 
 use quartet::decoding::ChainConfig;
 use quartet::generation::{
-    CachePlan, CacheSample, CacheUpdate, FitPlan, FitText, FitUpdate, Limits, PromptText,
-    SweepPlan, SweepUpdate,
+    FitPlan, FitText, FitUpdate, Limits, PromptText, SweepPlan, SweepUpdate,
 };
+use quartet::lab::cache::{CachePlan, CacheSample, CacheUpdate};
 use quartet::worker::{Event, GenerationId, JobUpdate, ModelSource, Request, Worker};
 
 use crate::scripted::ScriptedLm;

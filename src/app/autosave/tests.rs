@@ -32,7 +32,7 @@ fn save(autosave: &mut Autosave, state: &AppState) {
 /// A window whose first text is finished, and whose second one is being generated.
 fn writing() -> AppState {
     let mut state = written();
-    state.prompt = "Far away".to_owned();
+    state.prompt.text = "Far away".to_owned();
     state.panes[1].settings.seed = Some(9);
     let second = state.panes[1].id;
     let ids = asked(&state.apply(StateCommand::Generate(second)));
@@ -92,7 +92,7 @@ fn a_killed_window_is_restored_with_its_unfinished_text() {
     } = crashed.unwrap();
     let (mut state, _) = AppState::new(Settings::default(), ModelSource::Embedded);
     state.restore_session(settings, run, &places);
-    assert_eq!(state.prompt, "Far away");
+    assert_eq!(state.prompt.text, "Far away");
     let before = writing();
     for place in 0..before.panes.len() {
         assert_eq!(text(&state, place), text(&before, place));
@@ -116,7 +116,7 @@ fn a_window_killed_at_any_moment_keeps_a_whole_session() {
         let (mut autosave, _) = open(Path::new(&folder));
         let mut state = writing();
         for number in 0.. {
-            state.prompt = format!("Once upon a time {number}");
+            state.prompt.text = format!("Once upon a time {number}");
             save(&mut autosave, &state);
             if number == 0 {
                 println!("{SAVED}");
@@ -141,7 +141,7 @@ fn a_window_killed_at_any_moment_keeps_a_whole_session() {
         let crashed = open(folder.path()).1.unwrap();
         let (mut state, _) = AppState::new(Settings::default(), ModelSource::Embedded);
         state.restore_session(crashed.settings, crashed.run, &crashed.places);
-        assert!(state.prompt.starts_with("Once upon a time "));
+        assert!(state.prompt.text.starts_with("Once upon a time "));
         assert_eq!(text(&state, 1), " a house");
     }
 }
@@ -238,7 +238,7 @@ fn a_session_that_crashes_the_window_again_is_set_aside_and_can_be_opened() {
     );
 
     let mut state = written();
-    state.offer_session(path.clone());
+    state.notices.offer_session(path.clone());
     let open = state.notices[0].actions[0].command.clone();
     assert_eq!(open, StateCommand::Run(RunCommand::Open(path)));
 }
@@ -290,6 +290,6 @@ fn a_failed_save_is_reported_once_until_one_succeeds() {
     fs::remove_dir_all(&blocked).unwrap();
     autosave.saved = crate::state::SessionKey::default();
     assert!(try_now(&mut autosave).is_some());
-    state.report_unsaved_session(&error);
+    state.notices.report_unsaved_session(&error);
     assert_eq!(state.notices.len(), 1);
 }

@@ -104,7 +104,7 @@ impl Plan {
         // The last token is generated but not fed back.
         if writes && n_all > n_context.saturating_add(1) {
             return Err(Failure::usage(format!(
-                "{} prompt tokens and {} new tokens exceed this model's context of {n_context}",
+                "{} prompt tokens and {} new tokens exceed this model’s context of {n_context}",
                 plan.n_prompt, plan.n_new
             )));
         }

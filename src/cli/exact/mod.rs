@@ -48,7 +48,7 @@ pub(super) fn report(
     let compute = Compute::choose(choice);
     if !first.model.implementation.is_quartet() || first.model.n_threads.is_none() {
         return Err(Failure::run(
-            "--compare needs Quartet's own decoder on the CPU; add --device cpu",
+            "--compare needs Quartet’s own decoder on the CPU; add --device cpu",
         ));
     }
     let passages: Vec<Passage> = panes.iter().map(Passage::of).collect();

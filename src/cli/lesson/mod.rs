@@ -1,6 +1,7 @@
 //! `quartet lesson`: lists the built-in lessons, checks lesson files, and takes a lesson without a
 //! window.
 
+mod mistakes;
 mod rehearsal;
 
 use std::fmt::Write as _;
@@ -10,6 +11,7 @@ use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 
+use self::mistakes::Mistake;
 use self::rehearsal::Rehearsal;
 use super::console;
 use super::failure::Failure;
@@ -38,6 +40,10 @@ enum LessonCommand {
     Rehearse {
         #[arg(value_name = "FILE")]
         file: PathBuf,
+        /// Then take it again with mistakes: a step too many, one missing, the wrong order, other
+        /// settings
+        #[arg(long)]
+        mistakes: bool,
     },
 }
 
@@ -46,7 +52,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     match &arguments.command {
         LessonCommand::List => console::print(list().as_bytes()),
         LessonCommand::Check { files } => check(files),
-        LessonCommand::Rehearse { file } => rehearse(file),
+        LessonCommand::Rehearse { file, mistakes } => rehearse(file, *mistakes),
     }
 }
 
@@ -86,12 +92,17 @@ fn check(files: &[PathBuf]) -> Result<(), Failure> {
     }
 }
 
-fn rehearse(file: &Path) -> Result<(), Failure> {
+fn rehearse(file: &Path, with_mistakes: bool) -> Result<(), Failure> {
     let problem = |problem: String| Failure::run(format!("{}, {problem}", file.display()));
     let lesson = Arc::new(read(file).map_err(problem)?);
     let mut rehearsal = Rehearsal::new().map_err(problem)?;
     let texts = rehearsal.take(&lesson).map_err(problem)?;
-    console::print(texts.as_bytes())
+    console::print(texts.as_bytes())?;
+    for mistake in Mistake::ALL.into_iter().filter(|_| with_mistakes) {
+        let taken = rehearsal.take_with(&lesson, Some(mistake));
+        taken.map_err(|error| problem(format!("{}: {error}", mistake.words())))?;
+    }
+    Ok(())
 }
 
 fn read(path: &Path) -> Result<Lesson, String> {

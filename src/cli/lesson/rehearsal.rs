@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::mistakes::Mistake;
 use crate::lessons::{Lesson, Question};
 use crate::state::{
     AppState, Command, Effect, LessonCommand, LessonPhase, LessonRun, Settings, StepTexts,
@@ -17,9 +18,14 @@ const TIMEOUT: Duration = Duration::from_mins(5);
 /// Returns whether a step's task is done, or nothing that could complete it is still running.
 fn is_done(state: &AppState) -> bool {
     let run = state.lessons.run();
-    let is_acting = run.is_some_and(LessonRun::is_acting);
     let is_seen = run.is_none_or(|run| run.phase() != LessonPhase::Do);
-    is_seen || !(is_acting || state.lesson_waits())
+    is_seen || is_idle(state)
+}
+
+/// Returns whether the lesson has nothing left to do.
+pub(super) fn is_idle(state: &AppState) -> bool {
+    let is_acting = state.lessons.run().is_some_and(LessonRun::is_acting);
+    !(is_acting || state.lesson_waits())
 }
 
 /// The state and the engine, without a window.
@@ -35,7 +41,7 @@ impl Rehearsal {
         let worker = Worker::start(|| {});
         let mut rehearsal = Self { state, worker };
         rehearsal.carry_out(effects);
-        rehearsal.wait("the model", |state| state.model.ready().is_some())?;
+        rehearsal.wait("the model", |state| state.models.main.ready().is_some())?;
         Ok(rehearsal)
     }
 
@@ -52,7 +58,7 @@ impl Rehearsal {
         self.carry_out(effects);
     }
 
-    fn lesson(&mut self, command: LessonCommand) {
+    pub(super) fn lesson(&mut self, command: LessonCommand) {
         self.send(Command::Lesson(command));
     }
 
@@ -77,11 +83,11 @@ impl Rehearsal {
         Ok(())
     }
 
-    fn phase(&self) -> Option<LessonPhase> {
+    pub(super) fn phase(&self) -> Option<LessonPhase> {
         self.state.lessons.run().map(LessonRun::phase)
     }
 
-    fn texts(&self) -> StepTexts {
+    pub(super) fn texts(&self) -> StepTexts {
         let run = self.state.lessons.run();
         run.map(LessonRun::texts).cloned().unwrap_or_default()
     }
@@ -107,8 +113,9 @@ impl Rehearsal {
         is_right.then_some(()).ok_or_else(|| problem.to_owned())
     }
 
-    /// Takes the lesson's current step. Returns its texts as the learner reads them.
-    pub(super) fn take_step(&mut self) -> Result<String, String> {
+    /// Takes the lesson's current step, with a mistake that the learner makes before asking to be
+    /// shown the solution. Returns its texts as the learner reads them.
+    pub(super) fn take_step(&mut self, mistake: Option<Mistake>) -> Result<String, String> {
         self.wait_for_question()?;
         self.lesson(LessonCommand::Next);
         self.lesson(LessonCommand::ShowMe);
@@ -120,6 +127,9 @@ impl Rehearsal {
         self.guess();
         self.lesson(LessonCommand::Next);
         self.expect(LessonPhase::Do, "its check passes before the task is done")?;
+        if let Some(mistake) = mistake {
+            self.make(mistake)?;
+        }
         self.lesson(LessonCommand::ShowMe);
         self.wait("the task", is_done)?;
         self.expect(
@@ -142,12 +152,15 @@ impl Rehearsal {
         }
         self.lesson(LessonCommand::Next);
         self.expect(LessonPhase::Why, "it does not say why")?;
+        if let Some(mistake) = mistake {
+            self.make(mistake)?;
+        }
         self.lesson(LessonCommand::Next);
         Ok(read)
     }
 
     /// Makes an arbitrary prediction.
-    fn guess(&mut self) {
+    pub(super) fn guess(&mut self) {
         if let Some(run) = self.state.lessons.run_mut()
             && let Some(step) = run.step()
         {
@@ -165,6 +178,15 @@ impl Rehearsal {
 
     /// Takes a whole lesson. Returns its texts.
     pub(super) fn take(&mut self, lesson: &Arc<Lesson>) -> Result<String, String> {
+        self.take_with(lesson, None)
+    }
+
+    /// Takes a whole lesson and makes the same mistake at each step. Returns its texts.
+    pub(super) fn take_with(
+        &mut self,
+        lesson: &Arc<Lesson>,
+        mistake: Option<Mistake>,
+    ) -> Result<String, String> {
         let list = &mut self.state.lessons.list;
         let index = list.iter().position(|other| Arc::ptr_eq(other, lesson));
         let index = index.unwrap_or_else(|| {
@@ -174,7 +196,7 @@ impl Rehearsal {
         self.lesson(LessonCommand::Start(index));
         let mut read = format!("{}\n", lesson.title);
         for number in 1..=lesson.steps.len() {
-            let step = self.take_step();
+            let step = self.take_step(mistake);
             let step = step.map_err(|problem| format!("step {number}: {problem}"))?;
             writeln!(read, " {number}.\n{step}").ok();
         }
@@ -197,7 +219,7 @@ mod tests {
         let only = std::env::var("LESSON").ok();
         let mut problems = Vec::new();
         for lesson in built_in() {
-            if only.as_ref().is_some_and(|only| *only != lesson.id) {
+            if lesson.setup.chat || only.as_ref().is_some_and(|only| *only != lesson.id) {
                 continue;
             }
             // A question missed in one lesson must not come back in the next.
@@ -233,7 +255,7 @@ mod tests {
         let has_more_steps = |lesson: &std::sync::Arc<Lesson>| lesson.steps.len() > 1;
         let index = lessons.iter().position(has_more_steps).unwrap();
         robot.lesson(LessonCommand::Start(index));
-        robot.take_step().unwrap();
+        robot.take_step(None).unwrap();
         robot.wait_for_question().unwrap();
         let asked = robot.texts().ask;
         robot.lesson(LessonCommand::Leave);
@@ -258,7 +280,7 @@ mod tests {
         robot.lesson(LessonCommand::Start(other));
         let mut asked = String::new();
         for _ in 0..=lessons[other].steps.len() {
-            asked = robot.take_step().unwrap();
+            asked = robot.take_step(None).unwrap();
         }
         robot
             .expect(LessonPhase::Ending, "it does not end")
@@ -334,7 +356,7 @@ mod tests {
         robot.lesson(LessonCommand::Next);
         robot.lesson(LessonCommand::Next);
         for _ in 1..lessons[index].steps.len() {
-            robot.take_step().unwrap();
+            robot.take_step(None).unwrap();
         }
         robot
             .expect(LessonPhase::Ending, "it does not end")
@@ -344,7 +366,7 @@ mod tests {
     #[test]
     fn leaving_a_lesson_restores_what_was_on_screen() {
         let mut robot = Rehearsal::new().unwrap();
-        let is_read = |state: &crate::state::AppState| state.prompt_reading.is_some();
+        let is_read = |state: &crate::state::AppState| state.prompt.reading.is_some();
         robot.wait("the prompt", is_read).unwrap();
         robot.state.limits.max_new_tokens = 12;
         robot.send(Command::GenerateAll);

@@ -67,7 +67,7 @@ fn entries(json: &str) -> Result<Vec<Entry>, String> {
     let value: Value = serde_json::from_str(json).map_err(|error| {
         if let Some(written) = infinity_in(json) {
             return format!(
-                "JSON has no {written}: write null or \"-inf\" for a score of −∞; Python's json.dumps \
+                "JSON has no {written}: write null or \"-inf\" for a score of −∞; Python’s json.dumps \
                  writes neither"
             );
         }

@@ -6,7 +6,7 @@ const STRIDES: [usize; 3] = [4, 2, 1];
 /// Returns the indices of a grid's cells, which are numbered row by row, in the order of the
 /// passes: every fourth cell of every fourth row, then every second cell of every second row, then
 /// all others.
-pub(super) fn coarse_order(n_rows: usize, n_columns: usize) -> Vec<usize> {
+pub fn coarse_order(n_rows: usize, n_columns: usize) -> Vec<usize> {
     let mut order = Vec::new();
     let mut is_ordered = vec![false; n_rows * n_columns];
     for stride in STRIDES {
@@ -25,7 +25,7 @@ pub(super) fn coarse_order(n_rows: usize, n_columns: usize) -> Vec<usize> {
 
 /// Returns a cell, followed by the coarser cells above and to the left that stand in for it until
 /// it is known, nearest first.
-pub(super) fn stand_ins(cell: usize, n_columns: usize) -> impl Iterator<Item = usize> {
+pub fn stand_ins(cell: usize, n_columns: usize) -> impl Iterator<Item = usize> {
     let n_columns = n_columns.max(1);
     let (row, column) = (cell / n_columns, cell % n_columns);
     let coarse =

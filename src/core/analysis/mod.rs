@@ -3,29 +3,25 @@
 //!
 //! This module knows nothing about models, threads, files or windows, and never runs a model.
 
-pub mod blind;
 pub mod by_hand;
-pub mod cache_lab;
 mod coarse;
 mod comparison;
 pub mod contradictions;
 pub mod dialects;
 mod divergence;
 mod drafts;
-pub mod fit;
 pub mod futures;
 pub mod grammar;
 mod linter;
 mod metrics;
-pub mod model_comparison;
 pub mod replay;
 mod smallest_change;
-pub mod stability;
 mod suspects;
 pub mod sweep;
 mod text_metrics;
 mod text_score;
 mod text_tree;
+mod thinking;
 mod token_scale;
 pub mod trend;
 pub mod watermark;
@@ -33,6 +29,7 @@ mod what_if;
 mod why;
 pub mod xray;
 
+pub use coarse::{coarse_order, stand_ins};
 pub use comparison::{ForkComparison, JensenShannon, TextComparison};
 pub use divergence::{Divergence, DivergenceTracker, first_divergence};
 pub use drafts::{DraftPass, DraftPasses, Verdict, VerifiedToken};
@@ -42,6 +39,7 @@ pub use smallest_change::{ChangedTo, SettingChange, Side, SmallestChange};
 pub use text_metrics::{Prices, Repeat, TextLoop, TextMetrics, have_different_tokenizers};
 pub use text_score::{Cut, TextScore};
 pub use text_tree::{TreeLine, TreeText, text_tree};
+pub use thinking::{Thought, ThoughtScan};
 pub use token_scale::TokenScale;
-pub use what_if::WhatIfReader;
+pub use what_if::{WhatIfReader, can_redraw};
 pub use why::{Why, smallest_change_words};

@@ -4,6 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
+use super::Thought;
 use super::grammar::GrammarTotals;
 use crate::decoding::TokenId;
 use crate::generation::{Generation, Steps};
@@ -40,7 +41,12 @@ pub struct TextMetrics {
     /// The first loop.
     pub repetition: Option<TextLoop>,
     pub n_prompt: usize,
+    /// How many tokens the figures describe.
     pub n_tokens: usize,
+    /// How many tokens of the text are its thought. `None` if it has none.
+    pub n_thought_tokens: Option<usize>,
+    /// Whether the figures leave the thought out.
+    pub leaves_thought_out: bool,
     pub n_characters: usize,
     /// What its grammar did, if it has one.
     pub grammar: Option<GrammarTotals>,
@@ -80,11 +86,43 @@ impl Prices {
     /// Returns the cost of one run in dollars.
     pub fn cost(self, metrics: &TextMetrics) -> f64 {
         let input = metrics.n_prompt as f64 * self.input;
-        (input + metrics.n_tokens as f64 * self.output) / 1e6
+        (input + metrics.n_written() as f64 * self.output) / 1e6
     }
 }
 
 impl TextMetrics {
+    /// Computes the metrics of what a text has beyond its thought. Without one, they are those of
+    /// the whole text.
+    pub fn of_answer(generation: &Generation) -> Self {
+        let Some(thought) = Thought::of(generation) else {
+            return Self::of(generation);
+        };
+        let n_before = thought.steps().end;
+        let answer = Generation {
+            steps: generation.steps.range(n_before..).cloned().collect(),
+            ..generation.clone()
+        };
+        let mut metrics = Self::of(&answer);
+        if let Some(repeat) = &mut metrics.longest_repeat {
+            repeat.first += n_before;
+            repeat.second += n_before;
+        }
+        if let Some(found) = &mut metrics.repetition {
+            found.steps = found.steps.start + n_before..found.steps.end + n_before;
+        }
+        Self {
+            n_thought_tokens: Some(thought.n_tokens()),
+            leaves_thought_out: true,
+            ..metrics
+        }
+    }
+
+    /// Returns how many tokens were generated, those of the thought included.
+    pub fn n_written(&self) -> usize {
+        let n_left_out = self.n_thought_tokens.filter(|_| self.leaves_thought_out);
+        self.n_tokens + n_left_out.unwrap_or(0)
+    }
+
     /// Computes the metrics of a finished or growing text.
     pub fn of(generation: &Generation) -> Self {
         let steps = &generation.steps;
@@ -109,6 +147,8 @@ impl TextMetrics {
             repetition: find_loop(&tokens),
             n_prompt: generation.prompt.tokens.len(),
             n_tokens: tokens.len(),
+            n_thought_tokens: Thought::of(generation).map(Thought::n_tokens),
+            leaves_thought_out: false,
             n_characters,
             grammar: GrammarTotals::of(generation),
         }
@@ -371,5 +411,36 @@ mod tests {
         same.vocabulary = std::sync::Arc::new((*text.vocabulary).clone());
         assert!(!have_different_tokenizers([&text, &same]));
         assert!(!have_different_tokenizers([]));
+    }
+
+    #[test]
+    fn a_thought_can_be_left_out() {
+        let answer = [(" a", 0.5), (" fox", 0.25), (" a", 0.5), (" fox", 0.25)];
+        let thought = [
+            ("<think>", 0.9),
+            (" a", 0.1),
+            (" fox", 0.1),
+            ("</think>", 0.9),
+        ];
+        let whole: Vec<(&str, f64)> = thought.into_iter().chain(answer).collect();
+        let whole = generation(&whole);
+        let mut answer = whole.clone();
+        answer.steps = whole.steps.iter().skip(4).cloned().collect();
+        let (counted, left_out) = (TextMetrics::of(&whole), TextMetrics::of_answer(&whole));
+        let alone = TextMetrics::of(&answer);
+        assert_eq!((counted.n_tokens, counted.n_thought_tokens), (8, Some(4)));
+        assert_eq!((left_out.n_tokens, left_out.n_thought_tokens), (4, Some(4)));
+        assert_eq!((counted.n_written(), left_out.n_written()), (8, 8));
+        assert_eq!(left_out.perplexity, alone.perplexity);
+        assert_eq!(left_out.n_characters, alone.n_characters);
+        // Positions stay those of the text.
+        let repeat = left_out.longest_repeat.unwrap();
+        assert_eq!((repeat.first, repeat.second), (4, 6));
+        let prices = Prices {
+            input: 1.0,
+            output: 2.0,
+        };
+        assert!((prices.cost(&left_out) - prices.cost(&counted)).abs() < 1e-15);
+        assert_eq!(TextMetrics::of_answer(&answer), alone);
     }
 }

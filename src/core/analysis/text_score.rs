@@ -37,10 +37,15 @@ impl TextScore {
         let texts = steps
             .iter()
             .filter(|step| step.piece.kind == PieceKind::Text);
-        let impossible = steps.iter().enumerate();
-        let impossible = impossible.filter(|(_, step)| !step.trace.draw.was_possible());
-        let bits = steps.iter().map(|step| step.trace.known_surprise_bits());
-        let bits = bits.sum::<Option<f64>>().unwrap_or(f64::NAN);
+        let impossible = steps
+            .iter()
+            .enumerate()
+            .filter(|(_, step)| !step.trace.draw.was_possible());
+        let bits = steps
+            .iter()
+            .map(|step| step.trace.known_surprise_bits())
+            .sum::<Option<f64>>()
+            .unwrap_or(f64::NAN);
         Self {
             n_tokens: steps.len(),
             n_bytes: texts.map(|step| step.piece.bytes.len()).sum(),

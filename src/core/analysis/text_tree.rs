@@ -131,8 +131,9 @@ mod tests {
 
     /// The lines as (id, the parent's line, fork).
     fn lines(texts: &[TreeText]) -> Vec<(u64, Option<usize>, usize)> {
-        let lines = text_tree(texts).into_iter();
-        let lines = lines.map(|line| (texts[line.text].lineage.id.0, line.parent, line.fork));
+        let lines = text_tree(texts)
+            .into_iter()
+            .map(|line| (texts[line.text].lineage.id.0, line.parent, line.fork));
         lines.collect()
     }
 

@@ -101,7 +101,7 @@ impl WhatIfReader {
 /// Returns whether a step and its coin determine what a chain would have picked. A beam search
 /// depends on texts that are not this one, and speculative sampling on probabilities of the draft
 /// that are not recorded.
-pub(super) fn can_redraw(draw: &Draw, chain: &ChainConfig) -> bool {
+pub fn can_redraw(draw: &Draw, chain: &ChainConfig) -> bool {
     STEPS.runs(chain) && !draw.is_by_beams() && !draw.is_by_ratio()
 }
 

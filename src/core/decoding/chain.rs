@@ -301,10 +301,9 @@ impl SamplerChain {
             n_vocab: candidates.n_kept() as u32,
         };
         self.begin(candidates);
-        for (filter, context) in first.along(&self.filters) {
-            filter.apply(context, candidates);
+        first.run(&self.filters, 0, candidates, |_, filter, candidates| {
             observe(filter, candidates);
-        }
+        });
     }
 
     /// Turns logits into log-probs, if the stages of this search see those.

@@ -152,7 +152,7 @@ impl std::fmt::Display for ChainConfig {
         }
         f.write_str(&parts.join(" › "))?;
         if let Some(guidance) = &self.guidance {
-            write!(f, " · guided × {}", guidance.scale)?;
+            write!(f, " · guided {}", guidance.strength())?;
         }
         match self.drafts {
             Some(drafts) => write!(f, " · {} drafts", drafts.n_drafts()),

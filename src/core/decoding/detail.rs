@@ -254,8 +254,10 @@ mod tests {
         };
         for temperature in [0.2, 0.5, 1.0, 1.5, 2.0, 5.0_f64] {
             let power = 1.0 / temperature;
-            let tail = (0..).map(TokenId).zip(&logits);
-            let tail = tail.filter(|(token, _)| summary.logit(*token).is_none());
+            let tail = (0..)
+                .map(TokenId)
+                .zip(&logits)
+                .filter(|(token, _)| summary.logit(*token).is_none());
             let mass: f64 = tail
                 .map(|(_, logit)| (f64::from(*logit) * power).exp())
                 .sum();

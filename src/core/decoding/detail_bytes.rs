@@ -63,12 +63,13 @@ impl Summary {
     fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let mut words = Words(bytes);
         let n_candidates = words.count()?;
-        let candidates = (0..n_candidates).map(|_| {
-            let token = TokenId(words.count()?);
-            let logit = words.number()?;
-            Some(Candidate { token, logit })
-        });
-        let candidates: Vec<Candidate> = candidates.collect::<Option<_>>()?;
+        let candidates: Vec<Candidate> = (0..n_candidates)
+            .map(|_| {
+                let token = TokenId(words.count()?);
+                let logit = words.number()?;
+                Some(Candidate { token, logit })
+            })
+            .collect::<Option<_>>()?;
         let max_logit = words.number()?;
         let start = words.count()? as usize;
         let mut bins = Vec::new();

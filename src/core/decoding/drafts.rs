@@ -182,12 +182,14 @@ impl PromptLookup {
     /// Empty if none did.
     pub fn drafts<'a>(&self, tokens: &'a [TokenId]) -> &'a [TokenId] {
         let longest = (self.n_gram as usize).min(tokens.len().saturating_sub(1));
-        let found = (1..=longest).rev().find_map(|n| {
-            let (_, last) = tokens.split_at_checked(tokens.len() - n)?;
-            let start = tokens.windows(n).position(|gram| gram == last)? + n;
-            tokens.get(start..).filter(|rest| !rest.is_empty())
-        });
-        let found = found.unwrap_or_default();
+        let found = (1..=longest)
+            .rev()
+            .find_map(|n| {
+                let (_, last) = tokens.split_at_checked(tokens.len() - n)?;
+                let start = tokens.windows(n).position(|gram| gram == last)? + n;
+                tokens.get(start..).filter(|rest| !rest.is_empty())
+            })
+            .unwrap_or_default();
         let n_drafts = found.len().min(self.n_drafts as usize);
         found.get(..n_drafts).unwrap_or_default()
     }
@@ -271,7 +273,7 @@ mod tests {
             .unwrap_err();
         assert_eq!(
             error.to_string(),
-            "Beam search compares whole texts, so it can't use drafts"
+            "Beam search compares whole texts, so it can’t use drafts"
         );
     }
 }

@@ -28,17 +28,34 @@ pub struct StageContext<'a> {
 }
 
 impl StageContext<'_> {
-    /// Iterates over the filters of a chain, each with its own context. This one is the first
-    /// filter's.
-    pub fn along<F: AsRef<Filter>>(
-        self,
+    /// Applies filters in order and calls `observe` after each, with its index. This context is the
+    /// first one's. The first `n_done` have already been applied.
+    pub(super) fn run<T: Filtered, F: AsRef<Filter>>(
+        mut self,
         filters: impl IntoIterator<Item = F>,
-    ) -> impl Iterator<Item = (F, Self)> {
-        filters.into_iter().scan(self, |next, filter| {
-            let context = *next;
-            next.n_chance_before += u32::from(filter.as_ref().is_random());
-            Some((filter, context))
-        })
+        n_done: usize,
+        target: &mut T,
+        mut observe: impl FnMut(usize, &F, &mut T),
+    ) {
+        for (index, filter) in filters.into_iter().enumerate() {
+            if index >= n_done {
+                target.filter(filter.as_ref(), self);
+            }
+            observe(index, &filter, target);
+            self.n_chance_before += u32::from(filter.as_ref().is_random());
+        }
+    }
+}
+
+/// What filters can be applied to: candidates, or a distribution of which only a head is known.
+pub(super) trait Filtered {
+    /// Applies a filter; a neutral one is skipped.
+    fn filter(&mut self, filter: &Filter, context: StageContext<'_>);
+}
+
+impl Filtered for Candidates {
+    fn filter(&mut self, filter: &Filter, context: StageContext<'_>) {
+        filter.apply(context, self);
     }
 }
 

@@ -20,6 +20,13 @@ pub struct FilterSpec {
     pub summary: &'static str,
     /// What it does in one sentence; [`FilterSpec::tooltip`] adds the neutral and usual values.
     pub help: &'static str,
+    /// What it computes, in one line.
+    pub formula: &'static str,
+    /// Ties, limits and what differs between engines, one sentence each.
+    pub edges: &'static [&'static str],
+    /// The filter as a picture of six or more candidates shows it, if its usual values would show
+    /// little.
+    pub example: Option<fn() -> Filter>,
     /// Author, year, title and arXiv number or link of its paper, or why there is none and where it
     /// is defined.
     pub source: &'static str,
@@ -95,6 +102,9 @@ impl FilterSpec {
             name: "",
             summary: "",
             help: "",
+            formula: "",
+            edges: &[],
+            example: None,
             source: "",
             usage: Usage::Rare,
             phase: Phase::Truncate,
@@ -177,6 +187,13 @@ mod tests {
             assert!(!spec.summary.is_empty(), "{name}");
             assert!(spec.summary.chars().count() <= SUMMARY_CHARS, "{name}");
             assert!(spec.help.ends_with('.'), "{name}");
+            assert!(!spec.formula.is_empty(), "{name}");
+            assert!(spec.edges.iter().all(|edge| edge.ends_with('.')), "{name}");
+            assert!(!spec.edges.is_empty(), "{name}");
+            if let Some(example) = spec.example {
+                assert_eq!(example().kind(), spec.kind, "{name}");
+                assert_eq!(example().validate(), Ok(()), "{name}");
+            }
             let has_link = spec.source.contains("arXiv ") || spec.source.contains("https://");
             assert!(has_link, "{name}: {}", spec.source);
             assert!(spec.keys.contains(&spec.chip), "{name}");

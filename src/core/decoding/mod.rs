@@ -22,7 +22,7 @@
 
 #![allow(
     clippy::inline_always,
-    reason = "only code inlined into a dispatch is compiled for the CPU's instruction set"
+    reason = "only code inlined into a dispatch is compiled for the CPU’s instruction set"
 )]
 
 mod candidates;
@@ -75,7 +75,9 @@ pub use grammar::{
     GrammarChecker, GrammarDraw, GrammarError, GrammarKind, GrammarMode, GrammarReport,
     GrammarRule, GrammarState, GrammarVocabulary, LegalTokens, TextPlace,
 };
-pub use guidance::{Against, Guidance, MixedRow, Mixture};
+pub use guidance::{
+    Against, AgainstSpec, EarlyLayers, Guidance, MixedRow, Mixture, most_divergent,
+};
 pub use history::History;
 pub use known::{FinalProb, KnownPart, KnownStageNumbers};
 pub use likelihood::ChainLikelihood;
@@ -83,7 +85,7 @@ pub use logits_hash::LogitsHash;
 pub use model_drafts::{DraftRule, ModelDrafts, Verified, pick};
 pub use needs::{Host, Need, Refusal};
 pub use rules::Rules;
-pub use selector::{Selector, SelectorSpec, SelectorState};
+pub use selector::{Selector, SelectorSpec, SelectorState, Tosses};
 pub use served_head::ServedHead;
 pub use setting::{Field, Limits, ParamSpec, Scale, SettingError};
 pub use softmax::Softmax;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::setting::{Field, Limits, ParamSpec, SettingError};
-use super::{ChainConfig, Coins, Selector, TokenId};
+use super::{ChainConfig, Coins, TokenId};
 
 /// The most tokens that a pass may draft.
 const MAX_DRAFTS: f32 = 16.0;
@@ -162,11 +162,7 @@ impl ModelDrafts {
 
     /// Checks every value against its limits, and that the rule goes with the selector.
     pub fn validate(&self, chain: &ChainConfig) -> Result<(), SettingError> {
-        let draws_plainly = matches!(
-            chain.selector,
-            Selector::Greedy | Selector::Multinomial | Selector::GumbelMax
-        );
-        if self.rule == DraftRule::Ratio && !draws_plainly {
+        if self.rule == DraftRule::Ratio && !chain.selector.is_plain() {
             let selector = chain.selector.name();
             return Err(SettingError::RatioWithOthers { selector });
         }
@@ -212,8 +208,7 @@ pub(super) fn verify(p: &[f64], q: &[f64], draft: TokenId, coins: Coins) -> Veri
             coin,
         };
     }
-    let excess = p.iter().zip(q).map(|(p, q)| (p - q).max(0.0));
-    let excess: Vec<f64> = excess.collect();
+    let excess: Vec<f64> = p.iter().zip(q).map(|(p, q)| (p - q).max(0.0)).collect();
     Verified {
         token: pick(&excess, coins.replacement()),
         accepted: false,

@@ -254,12 +254,23 @@ pub enum SettingError {
     BiasNotFinite,
 
     /// A beam search was given drafts.
-    #[error("Beam search compares whole texts, so it can't use drafts")]
+    #[error("Beam search compares whole texts, so it can’t use drafts")]
     DraftsWithBeams,
 
     /// Guidance was combined with beam search or drafts.
-    #[error("Guidance writes one token at a time, so it can't be combined with beams or drafts")]
+    #[error("Guidance writes one token at a time, so it can’t be combined with beams or drafts")]
     GuidanceWithOthers,
+
+    /// The layers that guide are none, too many or repeated.
+    #[error(
+        "Guidance takes 1 to {} different early layers",
+        super::EarlyLayers::MAX
+    )]
+    EarlyLayers,
+
+    /// A plain difference was requested of something other than early layers.
+    #[error("The difference is taken from early layers: guide dola against layers 2 4 6")]
+    DifferenceWithoutLayers,
 
     /// The min(1, p/q) rule was combined with a selector that does more than a plain draw.
     #[error("{selector} draws in its own way; choose the same-coin rule for its drafts")]

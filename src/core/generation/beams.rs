@@ -143,8 +143,9 @@ mod tests {
 
     #[test]
     fn a_path_leads_through_the_beams_that_went_on() {
-        let first = [Fate::Ended, Fate::Running, Fate::Running];
-        let first = first.map(|fate| node(0, 1, fate)).to_vec();
+        let first = [Fate::Ended, Fate::Running, Fate::Running]
+            .map(|fate| node(0, 1, fate))
+            .to_vec();
         let second = vec![node(1, 2, Fate::Running), node(0, 3, Fate::Dropped)];
         let passes = [first, second].map(|nodes| BeamPass { nodes }).into();
         let beams = Beams {

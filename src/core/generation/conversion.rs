@@ -20,8 +20,9 @@ pub struct Conversion {
 /// Says what becomes of the formats, and what it takes: to be read after "Converts".
 impl fmt::Display for Conversion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let formats = self.formats.iter();
-        let formats: Vec<String> = formats
+        let formats: Vec<String> = self
+            .formats
+            .iter()
             .map(|(from, to)| format!("{from} to {to}"))
             .collect();
         let (memory, file) = (ByteSize(self.n_memory_bytes), ByteSize(self.n_file_bytes));

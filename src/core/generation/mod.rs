@@ -4,9 +4,9 @@
 //! `decoding`.
 
 mod beams;
-mod blind_vote;
 mod byte_size;
-mod cache_lab;
+mod cache_shape;
+mod checkpoints;
 mod config;
 mod continuation;
 mod conversion;
@@ -21,7 +21,6 @@ mod implementation;
 mod lineage;
 mod listing;
 mod model;
-mod model_comparison;
 mod model_source;
 mod outline;
 mod pane_settings;
@@ -30,6 +29,7 @@ mod prompt;
 mod prompt_check;
 mod recommended_sampling;
 mod record;
+mod remote_model;
 mod steps;
 mod stop;
 mod sweep;
@@ -40,11 +40,9 @@ mod token_search;
 mod vocabulary;
 
 pub use beams::{BeamNode, BeamPass, BeamPlace, Beams};
-pub use blind_vote::{BlindText, BlindVote};
 pub use byte_size::ByteSize;
-pub use cache_lab::{
-    CacheFacts, CachePlan, CacheSample, CacheShape, CacheStage, CacheUpdate, PaneCost,
-};
+pub use cache_shape::CacheShape;
+pub use checkpoints::Checkpoints;
 pub use config::{EndOfText, GenerationConfig, Limits};
 pub use continuation::Continuation;
 pub use conversion::Conversion;
@@ -57,12 +55,8 @@ pub use implementation::Implementation;
 pub use lineage::{Lineage, Origin, OriginChange};
 pub use listing::{in_sentence, listed};
 pub use model::{ModelInfo, Provenance, with_formats};
-pub use model_comparison::{
-    ComparedToken, ComparisonFacts, ComparisonPlan, ComparisonText, ComparisonUpdate,
-    DistributionGap, PredictedToken,
-};
 pub use model_source::{ModelSource, PaneModel, ServedModel};
-pub use outline::{MemoryNeed, ModelOutline};
+pub use outline::{ExpertsOutline, MemoryNeed, ModelOutline};
 pub use pane_settings::PaneSettings;
 pub use pane_settings::{chain_words, default_name, needs_seed};
 pub use piece::{Piece, PieceKind};
@@ -70,6 +64,7 @@ pub use prompt::{ChatRecord, ChatSupport, PromptForm, PromptText, PromptToken};
 pub use prompt_check::PromptCheck;
 pub use recommended_sampling::RecommendedSampling;
 pub use record::{Generation, PromptRecord, Step, StepTime, TextModels};
+pub use remote_model::{CheckDepth, Openness, RemoteCheck, RemoteFile, RemoteModel};
 pub use steps::{Steps, StepsIter, StepsIterMut};
 pub use stop::StopMatcher;
 pub use sweep::{SweepPlan, SweepText, SweepUpdate, TokenMeasures};

@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use serde::{Deserialize, Serialize};
 
 use super::Implementation;
+use crate::decoding::TokenId;
 
 /// Identifies a model, so that a run can be labeled, compared and reproduced.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,6 +59,9 @@ pub struct Provenance {
     pub tokenizer_sha256: String,
     /// SHA-256 of the chat template; empty if the model has none.
     pub template_sha256: String,
+    /// The tokens that end a text.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub end_tokens: Vec<TokenId>,
 }
 
 impl Provenance {

@@ -1,6 +1,8 @@
 //! Facts about a model that are known before it is loaded.
 
-use super::{ByteSize, Conversion, Implementation};
+use std::fmt;
+
+use super::{ByteSize, Checkpoints, Conversion, Implementation};
 
 /// What the headers of a model's files say, without reading the weights.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +24,8 @@ pub struct ModelOutline {
     /// Bytes of weights that one forward pass reads.
     pub n_step_bytes: u64,
     pub memory: MemoryNeed,
+    /// The mixtures of experts, if the model has some.
+    pub experts: Option<ExpertsOutline>,
     /// What is converted while the model is loaded, or `None` if its formats stay as they are.
     pub conversion: Option<Conversion>,
     /// The dimension of a key-value head, or `None` if the number format of the KV cache is fixed.
@@ -31,12 +35,47 @@ pub struct ModelOutline {
 }
 
 impl ModelOutline {
-    /// Adds to a sentence about the model what is converted while it is loaded.
-    pub fn with_conversion(&self, sentence: String) -> String {
+    /// Adds to a sentence about the model what its experts cost, and what is converted while it is
+    /// loaded.
+    pub fn with_costs(&self, mut sentence: String) -> String {
+        if let Some(experts) = &self.experts {
+            sentence = format!("{sentence}. Experts: {experts}");
+        }
         match &self.conversion {
             None => sentence,
             Some(conversion) => format!("{sentence}. Converts {conversion}"),
         }
+    }
+}
+
+/// Mixtures of experts: of the experts in a layer, each token uses a few.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExpertsOutline {
+    /// Experts in a layer.
+    pub n_experts: usize,
+    /// How many of them a token uses.
+    pub n_chosen: usize,
+    /// Weights that a token uses, with those outside of the experts.
+    pub n_active_params: u64,
+    /// The memory of all experts, in bytes.
+    pub n_bytes: u64,
+}
+
+impl fmt::Display for ExpertsOutline {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            n_experts,
+            n_chosen,
+            n_active_params,
+            n_bytes,
+        } = *self;
+        let millions = n_active_params as f64 / 1e6;
+        write!(
+            f,
+            "a token uses {n_chosen} of {n_experts} in a layer, {millions:.0} million weights in \
+             all; on the CPU, each is read from the file when it is first used, and all take {}",
+            ByteSize(n_bytes)
+        )
     }
 }
 
@@ -49,6 +88,8 @@ pub struct MemoryNeed {
     pub n_cache_bytes_per_token: u64,
     /// Bytes for each sequence regardless of its length: the states of layers without attention.
     pub n_state_bytes: u64,
+    /// Whether a sequence keeps earlier copies of these states, so that it can go back.
+    pub keeps_checkpoints: bool,
     /// The number of tokens in the vocabulary.
     pub n_vocab: usize,
 }
@@ -77,6 +118,23 @@ impl MemoryNeed {
         self.n_cache_bytes_per_token
             .saturating_mul(n_tokens as u64)
             .saturating_add(self.n_state_bytes)
+            .saturating_add(self.n_checkpoint_bytes(n_tokens))
+    }
+
+    /// Returns the most earlier states that one pane with this many tokens keeps.
+    pub const fn n_checkpoints(&self, n_tokens: usize) -> u64 {
+        if self.keeps_checkpoints {
+            Checkpoints::n_kept(self.n_state_bytes, n_tokens)
+        } else {
+            0
+        }
+    }
+
+    /// Returns the most memory that the earlier states of one pane with this many tokens take, in
+    /// bytes.
+    pub const fn n_checkpoint_bytes(&self, n_tokens: usize) -> u64 {
+        self.n_state_bytes
+            .saturating_mul(self.n_checkpoints(n_tokens))
     }
 
     /// Returns the total memory for `n_panes` panes of `n_tokens` tokens each, in bytes. This is an
@@ -105,6 +163,7 @@ mod tests {
             n_weight_bytes: 1_000_000,
             n_cache_bytes_per_token: 200,
             n_state_bytes: 0,
+            keeps_checkpoints: false,
             n_vocab: 0,
         };
         assert_eq!(need.n_cache_bytes(50), 10_000);
@@ -118,6 +177,7 @@ mod tests {
             n_weight_bytes: 1_000_000,
             n_cache_bytes_per_token: 200,
             n_state_bytes: 0,
+            keeps_checkpoints: false,
             n_vocab: 1000,
         };
         assert_eq!(need.n_vocabulary_bytes(), 240_000);
@@ -131,10 +191,25 @@ mod tests {
             n_weight_bytes: 1_000_000,
             n_cache_bytes_per_token: 0,
             n_state_bytes: 300,
+            keeps_checkpoints: false,
             n_vocab: 0,
         };
         assert_eq!(need.n_cache_bytes(50), 300);
         assert_eq!(need.n_bytes(4, 50), 1_001_200);
+    }
+
+    #[test]
+    fn earlier_states_count_as_often_as_they_are_kept() {
+        let need = MemoryNeed {
+            n_weight_bytes: 0,
+            n_cache_bytes_per_token: 10,
+            n_state_bytes: 1000,
+            keeps_checkpoints: true,
+            n_vocab: 0,
+        };
+        // The current state, and one each at the prompt's end and every 64 tokens.
+        assert_eq!(need.n_cache_bytes(130), 1300 + 1000 + 3 * 1000);
+        assert_eq!(need.n_checkpoints(130), 3);
     }
 
     #[test]

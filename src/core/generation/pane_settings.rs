@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::decoding::filters::{Temperature, TopK, TopP};
-use crate::decoding::{Against, ChainConfig, Filter, Selector};
+use crate::decoding::{ChainConfig, Filter, Selector};
 use crate::generation::{PaneModel, in_sentence};
 
 /// What makes one pane differ from another.
@@ -76,10 +76,7 @@ pub fn chain_words(chain: &ChainConfig, seed: u64) -> String {
 pub fn default_name(chain: &ChainConfig) -> String {
     let mut name = name_of_stages(chain);
     if let Some(guidance) = &chain.guidance {
-        name.push_str(match guidance.against {
-            Against::Prompt(_) => " + guidance",
-            Against::Model => " + contrast",
-        });
+        name = format!("{name} + {}", guidance.against.spec().adds);
     }
     match &chain.grammar {
         Some(rule) => format!("{name} + {}", rule.noun()),

@@ -271,8 +271,12 @@ mod tests {
         let next = text[0].clone();
         text.push(next.clone());
         assert_eq!((saved.len(), text.len()), (197, 198));
-        let shared = text.chunks.iter().zip(&saved.chunks);
-        let shared: Vec<bool> = shared.map(|(own, other)| Arc::ptr_eq(own, other)).collect();
+        let shared: Vec<bool> = text
+            .chunks
+            .iter()
+            .zip(&saved.chunks)
+            .map(|(own, other)| Arc::ptr_eq(own, other))
+            .collect();
         assert_eq!(shared, [true, true, true, false]);
         assert!(saved.iter().eq(text.range(..197)));
         // Nothing else holds the last chunk now, so another step copies nothing.

@@ -120,10 +120,11 @@ mod tests {
 
     /// Tokens 0 to 9.
     fn vocabulary() -> Vocabulary {
-        let pieces = [
+        let mut pieces = [
             "</s>", " the", "The", "the", " then", "o", "other", "\n", "3",
-        ];
-        let mut pieces = pieces.map(Piece::text).to_vec();
+        ]
+        .map(Piece::text)
+        .to_vec();
         pieces[0] = Piece::special("</s>");
         pieces.push(Piece::text([0xE2]));
         Vocabulary::new(pieces)

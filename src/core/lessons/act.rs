@@ -36,6 +36,10 @@ pub enum Act {
     Tab(&'static str),
     /// Show a tint of the texts.
     Tint(&'static str),
+    /// Type the prices of a million tokens of input and of output, in dollars.
+    Prices(f64, f64),
+    /// Show Lab, By hand, and toss this many coins there.
+    Toss(u32),
     /// Measure the times of a text of this many tokens with the KV cache and without it.
     MeasureCache(usize),
 }
@@ -56,6 +60,9 @@ pub const TINTS: [&str; 6] = [
 /// The maximum length of a text that a lesson measures, in tokens: measuring keeps the learner
 /// waiting.
 const MAX_MEASURED: usize = 400;
+
+/// The most coins that a lesson tosses at once.
+const MAX_TOSSED: u32 = 10_000;
 
 impl Act {
     /// Reads an act; the error says what is wrong with it.
@@ -83,8 +90,9 @@ impl Act {
             let (pane, settings) = rest
                 .split_once(':')
                 .ok_or("write the settings after a colon, as in \"pane B: temp 0.5\"")?;
-            let settings = settings.parse::<PaneSettings>();
-            let settings = settings.map_err(|error| error.to_string())?;
+            let settings = settings
+                .parse::<PaneSettings>()
+                .map_err(|error| error.to_string())?;
             return Ok(Self::Settings(place(pane.trim())?, Box::new(settings)));
         }
         let parts: Vec<&str> = words.split_whitespace().collect();
@@ -107,10 +115,16 @@ impl Act {
                 n @ 8..=MAX_MEASURED => Ok(Self::MeasureCache(n)),
                 _ => Err(format!("measure a text of 8 to {MAX_MEASURED} tokens")),
             },
+            ["prices", input, output] => Ok(Self::Prices(price(input)?, price(output)?)),
+            ["toss", n] => match n.parse() {
+                Ok(n @ 1..=MAX_TOSSED) => Ok(Self::Toss(n)),
+                _ => Err(format!("toss 1 to {MAX_TOSSED} coins")),
+            },
             ["tint", name] => one_of(&TINTS, name).map(Self::Tint),
             _ => Err(format!(
                 "{words:?} is not an act: use generate, step, step back, pick, step mode, full \
-                 speed, pane, prompt, tokens, seed, stop, score, pin, tab, tint or measure cache"
+                 speed, pane, prompt, tokens, seed, stop, score, pin, tab, tint, prices, toss or \
+                 measure cache"
             )),
         }
     }
@@ -121,6 +135,13 @@ pub(super) fn place(word: &str) -> Result<usize, String> {
         Some(PaneName::At(place)) => Ok(place),
         _ => Err(format!("{word:?} is not a pane: use a letter from A to H")),
     }
+}
+
+/// Reads a price: a number that is not negative.
+fn price(word: &str) -> Result<f64, String> {
+    let number = word.parse().ok();
+    let number = number.filter(|number: &f64| number.is_finite() && *number >= 0.0);
+    number.ok_or_else(|| format!("{word:?} is not a price"))
 }
 
 fn positive(word: &str) -> Result<usize, String> {
@@ -160,6 +181,8 @@ mod tests {
             ("tab x-ray", Act::Tab("x-ray")),
             ("tint rank", Act::Tint("rank")),
             ("measure cache 60", Act::MeasureCache(60)),
+            ("prices 1 4.5", Act::Prices(1.0, 4.5)),
+            ("toss 1000", Act::Toss(1000)),
         ] {
             assert_eq!(Act::read(words), Ok(act), "{words}");
         }
@@ -179,6 +202,8 @@ mod tests {
             ("pane B: warm 0.5", "warm"),
             ("tokens 0", "\"0\" is not a whole number"),
             ("measure cache 4000", "8 to 400 tokens"),
+            ("prices 1 -4", "\"-4\" is not a price"),
+            ("toss 0", "1 to 10000 coins"),
             ("tab settings", "use plots, x-ray"),
         ] {
             let error = Act::read(words).unwrap_err();

@@ -208,8 +208,8 @@ mod tests {
             let read = Condition::read(condition).unwrap();
             assert_eq!(all_hold(&[read], &scene), expected, "{condition}");
         }
-        let both = ["any.token.2 == \"owl\"", "any.token.2.prob > 0.2"];
-        let both = both.map(|words| Condition::read(words).unwrap());
+        let both = ["any.token.2 == \"owl\"", "any.token.2.prob > 0.2"]
+            .map(|words| Condition::read(words).unwrap());
         assert!(!all_hold(&both, &scene), "the same pane in both");
     }
 

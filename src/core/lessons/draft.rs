@@ -9,12 +9,14 @@ pub fn draft(setup: &Setup, tab: &str, stop: Option<&str>, any_model: bool) -> S
         panes,
         seed,
         tokens,
+        chat,
         ..
     } = setup;
     let panes: Vec<String> = panes
         .iter()
         .map(|pane| format!("    {},\n", quoted(&pane.to_string())))
         .collect();
+    let chat = if *chat { "chat = true\n" } else { "" };
     let stop = stop.map(|stop| format!(", {}", quoted(&format!("stop: {stop}"))));
     format!(
         r#"# A lesson for Quartet.
@@ -30,7 +32,7 @@ ending = "What to remember, and what to show someone."
 
 [setup]
 prompt = {}
-panes = [
+{chat}panes = [
 {}]
 seed = {seed}
 tokens = {tokens}
@@ -86,6 +88,7 @@ mod tests {
             "grammar regex \"[a-z]+\"",
         ];
         let setup = Setup {
+            chat: true,
             prompt: "\"Hello\",\nsaid \u{7f}the {fox} \\ \u{1f98a}".to_owned(),
             panes: panes.map(|pane| pane.parse().unwrap()).to_vec(),
             seed: 7,

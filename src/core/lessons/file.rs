@@ -34,6 +34,7 @@ struct File {
     title: Text,
     summary: Text,
     minutes: Spanned<u32>,
+    group: Option<Text>,
     #[serde(default)]
     any_model: bool,
     #[serde(default)]
@@ -48,6 +49,7 @@ struct File {
 #[serde(deny_unknown_fields)]
 struct SetupTable {
     prompt: Text,
+    chat: Option<Spanned<bool>>,
     panes: Spanned<Vec<Text>>,
     #[serde(default = "usual_seed")]
     seed: u64,
@@ -174,14 +176,31 @@ impl Reader<'_> {
             return Err(self.problem(&file.steps.span(), "a lesson needs at least one step"));
         }
         let setup = self.setup(&file.setup)?;
+        if let Some(chat) = file
+            .setup
+            .chat
+            .as_ref()
+            .filter(|_| setup.chat && !file.any_model)
+        {
+            let message = "the built-in model has no chat template: set any_model to true";
+            return Err(self.problem(&chat.span(), message));
+        }
         let setup_numbers = setup_numbers(&file.setup);
-        let steps = file.steps.get_ref().iter();
-        let steps = steps.map(|step| self.step(step, &setup, &setup_numbers));
+        let steps = file
+            .steps
+            .get_ref()
+            .iter()
+            .map(|step| self.step(step, &setup, &setup_numbers));
         Ok(Lesson {
             id,
             title: self.words(&file.title)?,
             summary: self.words(&file.summary)?,
             minutes,
+            group: file
+                .group
+                .as_ref()
+                .map(|group| self.words(group))
+                .transpose()?,
             any_model: file.any_model,
             bits: file.bits,
             steps: steps.collect::<Result<_, _>>()?,
@@ -201,6 +220,7 @@ impl Reader<'_> {
         }
         Ok(Setup {
             prompt: self.words(&table.prompt)?,
+            chat: table.chat.as_ref().is_some_and(|chat| *chat.get_ref()),
             panes: self.read_all(panes, |pane| {
                 let settings = pane.parse::<crate::generation::PaneSettings>();
                 settings.map_err(|error| error.to_string())

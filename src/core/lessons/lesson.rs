@@ -18,6 +18,8 @@ pub struct Lesson {
     /// What it is about, in one line.
     pub summary: String,
     pub minutes: u32,
+    /// The heading above it in the list, if it has one.
+    pub group: Option<String>,
     /// Whether it works with any model, not only with the built-in one.
     pub any_model: bool,
     /// Whether the card says what a prediction cost in bits. If not, it says how close it was.
@@ -32,6 +34,8 @@ pub struct Lesson {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setup {
     pub prompt: String,
+    /// Whether the prompt is a message to a chat model.
+    pub chat: bool,
     pub panes: Vec<PaneSettings>,
     pub seed: u64,
     /// The token limit.

@@ -12,7 +12,7 @@ macro_rules! files {
 }
 
 /// The files of the lessons, by their names.
-const FILES: [(&str, &str); 18] = files![
+const FILES: [(&str, &str); 21] = files![
     "loop",
     "pieces",
     "softmax",
@@ -31,6 +31,9 @@ const FILES: [(&str, &str); 18] = files![
     "drafts",
     "beams",
     "watermark",
+    "instruct",
+    "fact",
+    "chat-json",
 ];
 
 /// Returns the built-in lessons. They are read once.
@@ -71,15 +74,16 @@ mod tests {
     #[test]
     fn no_file_is_forgotten() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../assets/lessons");
-        let names = std::fs::read_dir(folder).unwrap();
-        let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let names = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap());
         let n_lessons = names.filter(|name| is_lesson_name(name.as_ref())).count();
         assert_eq!(n_lessons, FILES.len());
     }
 
     #[test]
     fn every_statement_has_a_step_that_shows_it() {
-        let documentation = include_str!("../../../assets/lessons/README.md");
+        let documentation = include_str!("../../../assets/docs/TEACHING.md");
         let (_, table) = documentation
             .split_once("| statement | lesson | step |")
             .unwrap();

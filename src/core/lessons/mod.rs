@@ -10,6 +10,7 @@ mod condition;
 mod draft;
 mod field;
 mod file;
+mod hand_fields;
 mod lesson;
 mod library;
 mod path;
@@ -26,6 +27,7 @@ mod token_fields;
 mod value;
 
 pub use act::{Act, TABS, TINTS};
+pub use cache_fields::CacheTimes;
 pub use condition::{Condition, all_hold};
 pub use draft::draft;
 pub use file::{MAX_LESSON_BYTES, is_lesson_name};

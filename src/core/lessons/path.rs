@@ -4,10 +4,15 @@
 
 use super::cache_fields::{CACHE_FIELDS, CacheField};
 use super::field::named;
+use super::hand_fields::{HAND_FIELDS, HandField};
 use super::scene::Scene;
 use super::text_fields::{TEXT_FIELDS, TextField};
 use super::token_fields::TokenField;
-use super::value::Value;
+use super::value::{Unit, Value};
+use crate::analysis::{Prices, TextMetrics};
+
+/// How many runs a bill is for: one costs a fraction of a cent.
+const RUNS: f64 = 1000.0;
 
 /// The name of a value in the window or in the record.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,6 +33,14 @@ pub enum Path {
     Tab,
     /// The tint of the texts.
     Tint,
+    /// The price that was typed: of input, or else of output.
+    Price { of_input: bool },
+    /// What a text would cost at these prices, a thousand times.
+    Bill(PaneName),
+    /// The share of the output in that cost.
+    OutputShare(PaneName),
+    /// A field of the coins tossed by hand.
+    Hand(&'static HandField),
     /// A field of the times with and without the KV cache.
     Cache(&'static CacheField),
     /// What the curve with this number, from 1, shows.
@@ -85,6 +98,13 @@ impl Path {
                     .map(Self::Cache)
                     .ok_or_else(unknown);
             }
+            ["hand", field] => {
+                return named(HAND_FIELDS, field)
+                    .map(Self::Hand)
+                    .ok_or_else(unknown);
+            }
+            ["price", "input"] => return Ok(Self::Price { of_input: true }),
+            ["price", "output"] => return Ok(Self::Price { of_input: false }),
             ["curve", n] => return number(n).map(Self::Curve),
             ["tab"] => return Ok(Self::Tab),
             ["tint"] => return Ok(Self::Tint),
@@ -103,6 +123,8 @@ impl Path {
                 let field = TokenField::read(field).ok_or_else(unknown)?;
                 Ok(Self::Token(Place::Numbered(pane, number(n)?), field))
             }
+            ["bill"] => Ok(Self::Bill(pane)),
+            ["output_share"] => Ok(Self::OutputShare(pane)),
             ["prompt", n] => Ok(Self::PromptToken(pane, number(n)?)),
             ["same", word] => Ok(Self::Same(pane, other(word)?)),
             ["fork", word] => Ok(Self::Fork(pane, other(word)?)),
@@ -118,6 +140,8 @@ impl Path {
     pub fn pane(&self) -> Option<usize> {
         match self {
             Self::Text(pane, _)
+            | Self::Bill(pane)
+            | Self::OutputShare(pane)
             | Self::PromptToken(pane, _)
             | Self::Token(Place::Numbered(pane, _), _) => pane.place(None),
             _ => None,
@@ -129,6 +153,8 @@ impl Path {
         let is_any = |pane: &PaneName| *pane == PaneName::Any;
         match self {
             Self::Text(pane, _)
+            | Self::Bill(pane)
+            | Self::OutputShare(pane)
             | Self::PromptToken(pane, _)
             | Self::Token(Place::Numbered(pane, _), _) => is_any(pane),
             Self::Same(first, second) | Self::Fork(first, second) => {
@@ -139,7 +165,9 @@ impl Path {
             | Self::Tab
             | Self::Tint
             | Self::Cache(_)
-            | Self::Curve(_) => false,
+            | Self::Curve(_)
+            | Self::Hand(_)
+            | Self::Price { .. } => false,
         }
     }
 
@@ -151,6 +179,26 @@ impl Path {
             Self::Tab => Some(Value::Text(scene.tab.to_owned())),
             Self::Tint => Some(Value::Text(scene.tint.to_owned())),
             Self::Cache(field) => field.value(scene.cache?),
+            Self::Hand(field) => field.value(scene.hand?),
+            Self::Price { of_input } => {
+                let Prices { input, output } = scene.prices;
+                let price = if *of_input { input } else { output };
+                Some(Value::Number(price, Unit::Setting))
+            }
+            Self::Bill(pane) => {
+                let metrics = TextMetrics::of(text(*pane)?);
+                let cost = scene.prices.cost(&metrics) * RUNS;
+                scene.prices.are_set().then(|| Value::plain(cost))
+            }
+            Self::OutputShare(pane) => {
+                let metrics = TextMetrics::of(text(*pane)?);
+                let only_output = Prices {
+                    input: 0.0,
+                    ..scene.prices
+                };
+                let cost = scene.prices.cost(&metrics);
+                (cost > 0.0).then(|| Value::prob(only_output.cost(&metrics) / cost))
+            }
             Self::Curve(number) => {
                 let curve = scene.curves.get(number - 1)?;
                 Some(Value::Text(curve.name().to_owned()))

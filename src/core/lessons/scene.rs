@@ -1,7 +1,9 @@
 //! What a lesson sees of the window.
 
+use super::cache_fields::CacheTimes;
 use super::lesson::Curve;
-use crate::analysis::cache_lab::CacheLab;
+use crate::analysis::Prices;
+use crate::analysis::by_hand::Draws;
 use crate::decoding::ChainConfig;
 use crate::generation::{FinishReason, Generation};
 
@@ -19,7 +21,11 @@ pub struct Scene<'a> {
     /// The name of the tint, in lower case.
     pub tint: &'a str,
     /// The measurement of the KV cache, if there is one.
-    pub cache: Option<&'a CacheLab>,
+    pub cache: Option<&'a (dyn CacheTimes + 'static)>,
+    /// The coins tossed by hand, if there are any.
+    pub hand: Option<&'a Draws>,
+    /// The prices that were typed.
+    pub prices: Prices,
     /// The curves that the question draws.
     pub curves: &'a [Curve],
 }

@@ -11,6 +11,7 @@ use crate::analysis::{DraftPasses, TextMetrics};
 use crate::decoding::{Filter, Selector};
 use crate::generation::in_sentence;
 use crate::generation::{Generation, Step, StepsIter};
+use crate::interop::tools::{Tool, export_settings};
 
 /// A field of a text.
 pub(super) type TextField = Field<Generation>;
@@ -33,6 +34,9 @@ pub(super) const TEXT_FIELDS: &[TextField] = &[
         Some(Value::Text(crate::generation::formatting::token_word(
             piece,
         )))
+    }),
+    field("limit", "its token limit", |text| {
+        Some(Value::count(text.config.limits.max_new_tokens))
     }),
     field("tokens", "its number of tokens", |text| {
         Some(Value::count(text.steps.len()))
@@ -153,8 +157,11 @@ pub(super) const TEXT_FIELDS: &[TextField] = &[
         "least_kept",
         "the fewest candidates that a token had",
         |text| {
-            let kept = text.steps.iter().map(|step| step.trace.n_known_kept());
-            let kept = kept.collect::<Option<Vec<u32>>>()?;
+            let kept = text
+                .steps
+                .iter()
+                .map(|step| step.trace.n_known_kept())
+                .collect::<Option<Vec<u32>>>()?;
             Some(Value::count(kept.into_iter().min()? as usize))
         },
     ),
@@ -162,14 +169,20 @@ pub(super) const TEXT_FIELDS: &[TextField] = &[
         "most_kept",
         "the most candidates that a token had",
         |text| {
-            let kept = text.steps.iter().map(|step| step.trace.n_known_kept());
-            let kept = kept.collect::<Option<Vec<u32>>>()?;
+            let kept = text
+                .steps
+                .iter()
+                .map(|step| step.trace.n_known_kept())
+                .collect::<Option<Vec<u32>>>()?;
             Some(Value::count(kept.into_iter().max()? as usize))
         },
     ),
     field("worst_rank", "the highest rank of a token", |text| {
-        let ranks = text.steps.iter().map(|step| step.trace.known_rank());
-        let ranks = ranks.collect::<Option<Vec<u32>>>()?;
+        let ranks = text
+            .steps
+            .iter()
+            .map(|step| step.trace.known_rank())
+            .collect::<Option<Vec<u32>>>()?;
         Some(Value::count(ranks.into_iter().max()? as usize))
     }),
     field(
@@ -206,6 +219,21 @@ pub(super) const TEXT_FIELDS: &[TextField] = &[
             let [_, pairs, _] = TextMetrics::of(text).distinct;
             Some(Value::prob(pairs?))
         },
+    ),
+    field(
+        "closest",
+        "the number of the token at which the two most likely candidates were closest",
+        |text| Some(Value::count(closest(text)?.0 + 1)),
+    ),
+    field(
+        "closest_gap",
+        "the distance of their logits there",
+        |text| Some(Value::Number(closest(text)?.1, Unit::Tiny)),
+    ),
+    field(
+        "api",
+        "its settings as the fields of a request to an OpenAI-compatible service",
+        |text| Some(Value::Text(as_fields(text))),
     ),
     field("drafts", "whether it was written with drafts", |text| {
         Some(Value::Flag(text.config.chain.drafts.is_some()))
@@ -270,6 +298,16 @@ pub(super) const TEXT_FIELDS: &[TextField] = &[
         |text| mean_ms(text.steps.range(text.steps.len() * 3 / 4..)),
     ),
     field(
+        "wait",
+        "how many of its tokens could have been written while its prompt was read",
+        |text| {
+            let token_ms = mean_ms(text.steps.range(1..))?.number()?;
+            let wait = text.prompt.prefill_secs * 1e3 / token_ms;
+            wait.is_finite()
+                .then(|| Value::Number(wait.round(), Unit::Count))
+        },
+    ),
+    field(
         "writing_share",
         "the share of its time that went to writing, not to reading the prompt",
         |text| {
@@ -300,6 +338,24 @@ fn setting(text: &Generation, neutral: f64, read: fn(&Filter) -> Option<f32>) ->
         value.to_string().parse().unwrap_or(f64::from(value))
     });
     Value::Number(value, Unit::Setting)
+}
+
+/// Returns the index of the step whose two best logits are closest, and their distance.
+fn closest(text: &Generation) -> Option<(usize, f64)> {
+    let gaps = text.steps.iter().enumerate().filter_map(|(index, step)| {
+        let mut head = step.trace.raw.head.iter();
+        let (first, second) = (head.next()?, head.next()?);
+        Some((index, f64::from(first.logit) - f64::from(second.logit)))
+    });
+    gaps.min_by(|(_, one), (_, other)| one.total_cmp(other))
+}
+
+/// Returns the settings as JSON on one line, without braces.
+fn as_fields(text: &Generation) -> String {
+    let exported = export_settings(Tool::OpenAi, &text.config, None);
+    let lines = exported.text.lines().map(str::trim);
+    let fields: Vec<&str> = lines.filter(|line| !matches!(*line, "{" | "}")).collect();
+    fields.join(" ")
 }
 
 const fn forward_secs(step: &Step) -> f64 {

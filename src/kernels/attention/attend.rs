@@ -193,6 +193,7 @@ impl WithSimd for MergeTask<'_> {
         for partial in &partials {
             merged.merge(partial);
         }
+        merged.add_sinks(heads.sinks(task.kv_head, task.rows));
         let outputs = task.outputs.into_iter();
         merged.write_output(outputs.flat_map(|row| row.chunks_exact_mut(heads.head_dim)));
     }

@@ -101,6 +101,7 @@ impl WithSimd for Job<'_> {
                     job.segment(simd, segment, &mut partial);
                     merged.merge(&partial);
                 }
+                merged.add_sinks(heads.sinks(kv_head, rows));
                 let outputs = outputs.into_iter();
                 merged.write_output(outputs.flat_map(|row| row.chunks_exact_mut(heads.head_dim)));
             }

@@ -10,7 +10,7 @@
 
 #![expect(
     clippy::inline_always,
-    reason = "only code that is inlined into a job is compiled for the CPU's instructions"
+    reason = "only code that is inlined into a job is compiled for the CPU’s instructions"
 )]
 
 mod attend;
@@ -71,6 +71,13 @@ impl Heads {
         qkv.get(start..start + self.head_dim).unwrap_or_default()
     }
 
+    /// Returns the sinks of the queries that share a key-value head, if the rows have any.
+    fn sinks<'a>(&self, kv_head: usize, rows: &'a [Row<'_>]) -> impl Iterator<Item = f32> + 'a {
+        let heads = kv_head * self.group_size()..(kv_head + 1) * self.group_size();
+        let sinks = rows.iter().map(move |row| row.sinks.get(heads.clone()));
+        sinks.flat_map(Option::unwrap_or_default).copied()
+    }
+
     /// The width of a row's queries, keys and values together.
     const fn qkv_width(&self) -> usize {
         (self.n_heads + 2 * self.n_kv_heads) * self.head_dim
@@ -93,6 +100,9 @@ pub struct Row<'a> {
     pub spans: &'a [Span<'a>],
     /// The positions that the row attends to; its own is the last.
     pub visible: Range<usize>,
+    /// For each query head a score without a value, which takes part in the softmax. Empty if there
+    /// are none.
+    pub sinks: &'a [f32],
 }
 
 /// Positions per segment. Each segment has its own partial softmax, merged with the others later.

@@ -57,6 +57,14 @@ impl Partial {
         }
     }
 
+    /// Adds scores without a value, one for each query.
+    #[inline(always)]
+    pub(super) fn add_sinks(&mut self, sinks: impl Iterator<Item = f32>) {
+        for ((sum, max), sink) in self.sums.iter_mut().zip(&self.maxima).zip(sinks) {
+            *sum += exp(sink - max);
+        }
+    }
+
     /// Normalizes the weighted sums and writes them to the output: `[query][dim]`.
     #[inline(always)]
     pub(super) fn write_output<'a>(&self, outputs: impl Iterator<Item = &'a mut [f32]>) {

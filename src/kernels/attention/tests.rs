@@ -109,6 +109,7 @@ fn attention_output(
         .map(|&(sequence, position)| Row {
             spans: &spans[sequence],
             visible: first_visible(window, position)..position + 1,
+            sinks: &[],
         })
         .collect();
     let qkv: Vec<f32> = rows

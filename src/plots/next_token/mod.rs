@@ -12,7 +12,7 @@ pub use self::data::{AfterChain, CandidateRow, NextTokenData};
 pub use self::token_label::{TokenStyle, token_galley};
 use super::frame::{TextRun, empty_ui, paint_text, row_rect, title_ui};
 use super::scale::{axis_steps, count, grouped, step_decimals};
-use super::{PicturePlot, Target};
+use super::{PicturePlot, PlotFile, PlottedRun, RunPicture, Target};
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::generation::formatting::{percent, token_word};
@@ -332,8 +332,28 @@ fn empty(ui: &mut Ui) {
     ui.advance_cursor_after_rect(space);
 }
 
+/// The candidates of the chosen step.
+pub(super) struct NextTokenPicture;
+
+impl RunPicture for NextTokenPicture {
+    fn files(&self) -> Vec<PlotFile> {
+        let title = "candidates where the texts diverge";
+        vec![PlotFile::new("next-token", title)]
+    }
+
+    fn is_of_step(&self) -> bool {
+        true
+    }
+
+    fn plot<'a>(&self, run: PlottedRun<'a>) -> Option<Box<dyn PicturePlot + 'a>> {
+        let step = run.step();
+        let candidates = step.and_then(|(at, text)| NextTokenData::of(at.pane, text, at.step));
+        Some(Box::new(candidates))
+    }
+}
+
 /// Without a step, it draws an empty plot.
-impl PicturePlot for Option<&NextTokenData> {
+impl PicturePlot for Option<NextTokenData> {
     fn title(&self) -> &'static str {
         "Next token"
     }
@@ -343,6 +363,6 @@ impl PicturePlot for Option<&NextTokenData> {
     }
 
     fn draw(&self, ui: &mut Ui, _paper: Color32) {
-        next_token_plot_ui(ui, *self, Target::Picture);
+        next_token_plot_ui(ui, self.as_ref(), Target::Picture);
     }
 }

@@ -21,7 +21,7 @@ use self::pointer::hover_ui;
 pub use self::values::ScoreValues;
 use super::frame::{between, empty_ui, note_ui, still_plot, title_ui, token_axis};
 use super::scale::{count, label_step};
-use super::{PicturePlot, PlotResponse, Target};
+use super::{PicturePlot, PlotChoices, PlotFile, PlotResponse, PlottedRun, RunPicture, Target};
 use crate::design::memo::remembered;
 use crate::design::theme::Theme;
 use crate::design::widgets::{SMALL_BADGE, paint_badge};
@@ -281,6 +281,39 @@ fn empty(ui: &mut Ui, data: &ScoreData<'_>) {
             .hline(line, (middle + gap / 2.0 - 1.0).round() - 0.5, stroke);
     }
     ui.advance_cursor_after_rect(space);
+}
+
+/// The score of a run.
+pub(super) struct ScorePicture;
+
+impl RunPicture for ScorePicture {
+    fn files(&self) -> Vec<PlotFile> {
+        let surprise = PlotFile {
+            on_page: true,
+            ..PlotFile::new("surprise", "surprise of each token")
+        };
+        let mut in_one = PlotFile::new(
+            "surprise-in-one",
+            "surprise of each token, all panes in one plot",
+        );
+        in_one.on_page = true;
+        in_one.choices.in_one = true;
+        let mut probability = PlotFile::new("probability", "probability of each token");
+        probability.choices.measure = ScoreMeasure::Probability;
+        vec![surprise, in_one, probability]
+    }
+
+    fn plot<'a>(&self, run: PlottedRun<'a>) -> Option<Box<dyn PicturePlot + 'a>> {
+        let PlotChoices {
+            measure,
+            cap,
+            in_one,
+            ..
+        } = run.choices;
+        let mut score = ScoreData::capped(run.panes, measure, cap);
+        score.in_one = in_one;
+        Some(Box::new(score))
+    }
 }
 
 impl PicturePlot for ScoreData<'_> {

@@ -2,6 +2,8 @@
 
 mod data;
 
+use std::sync::Arc;
+
 use egui::{Align2, Color32, Rect, Role, Stroke, Ui, WidgetInfo, pos2, vec2};
 use egui_plot::{AxisHints, GridMark, HLine, Line, Plot, PlotPoints, PlotTransform, PlotUi};
 
@@ -13,12 +15,13 @@ use super::frame::{
 };
 use super::line_style::{dash, paint_marker, paint_sample};
 use super::scale::{count, grouped, label_step, step_decimals};
-use super::{PicturePlot, Target};
+use super::{KeptPlot, PicturePlot, PlotFile, PlottedRun, RunPicture, Target};
+use crate::analysis::trend::has_token_times;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::design::widgets::{SMALL_BADGE, paint_badge};
-use crate::generation::formatting::pane_letter;
-use crate::generation::formatting::speed;
+use crate::generation::Generation;
+use crate::generation::formatting::{pane_letter, speed};
 
 /// The width of a line, and of the line of panes that shared their forward passes, in points.
 const LINE: f32 = 1.5;
@@ -36,7 +39,7 @@ const TOKEN_AXIS: f32 = 40.0;
 const SAMPLE_WIDTH: f32 = SMALL_BADGE + 32.0;
 
 /// Draws the decode speed of all panes into the remaining space of `ui`.
-pub fn speed_plot_ui(ui: &mut Ui, data: &SpeedData, target: Target) {
+fn speed_plot_ui(ui: &mut Ui, data: &SpeedData, target: Target) {
     if data.lines.is_empty() {
         return empty(ui);
     }
@@ -259,6 +262,31 @@ fn empty(ui: &mut Ui) {
     ui.advance_cursor_after_rect(space);
 }
 
+/// The speed of a run.
+pub(super) struct SpeedPicture;
+
+impl RunPicture for SpeedPicture {
+    fn files(&self) -> Vec<PlotFile> {
+        vec![PlotFile {
+            on_page: true,
+            ..PlotFile::new("speed", "decoding speed")
+        }]
+    }
+
+    /// A scored text took no time per token.
+    fn has_data(&self, texts: &[&Generation]) -> bool {
+        texts.iter().any(|text| has_token_times(text))
+    }
+
+    fn plot<'a>(&self, run: PlottedRun<'a>) -> Option<Box<dyn PicturePlot + 'a>> {
+        Some(Box::new(SpeedData::of(run.panes)))
+    }
+
+    fn kept_plot(&self, panes: &[Option<&Generation>]) -> Option<KeptPlot> {
+        Some(Arc::new(SpeedData::of(panes)))
+    }
+}
+
 impl PicturePlot for SpeedData {
     fn title(&self) -> &'static str {
         "Speed"
@@ -270,5 +298,9 @@ impl PicturePlot for SpeedData {
 
     fn draw(&self, ui: &mut Ui, _paper: Color32) {
         speed_plot_ui(ui, self, Target::Picture);
+    }
+
+    fn show(&self, ui: &mut Ui) {
+        speed_plot_ui(ui, self, Target::Screen);
     }
 }

@@ -3,6 +3,7 @@
 mod data;
 mod histogram;
 mod p_value;
+mod picture;
 #[cfg(test)]
 mod tests;
 
@@ -14,15 +15,17 @@ use egui_plot::LineStyle;
 use self::data::{Axis, Panel};
 pub use self::data::{TrendData, TrendFigures};
 pub use self::p_value::p_value_plot_ui;
+use self::picture::TrendPicture;
 use super::frame::{Legend, TextRun, empty_ui, paint_text, paint_text_within, title_ui};
 use super::line_style::{dash, paint_marker};
 use super::scale::{count, grouped, label_step};
-use super::{PicturePlot, PlotResponse, StepAt, Target};
+use super::{PicturePlot, PlotFile, PlotResponse, PlottedRun, RunPicture, StepAt, Target};
 use crate::analysis::trend::Trend;
 use crate::analysis::watermark::FOUND_AT;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::design::widgets::{SMALL_BADGE, paint_badge};
+use crate::generation::Generation;
 use crate::generation::formatting::pane_letter;
 use crate::generation::formatting::token_word;
 
@@ -306,6 +309,21 @@ fn nearest(area: Rect, panel: &Panel, data: &TrendData<'_>, pointer: Pos2) -> Op
         .filter_map(|((pane, _), line)| Some((*pane, distance(line)?)))
         .min_by(|(_, a), (_, b)| a.total_cmp(b))
         .map(|(pane, _)| StepAt { pane, step })
+}
+
+impl RunPicture for Trend {
+    fn files(&self) -> Vec<PlotFile> {
+        let spec = self.spec();
+        vec![PlotFile::new(spec.file_name, spec.file_summary)]
+    }
+
+    fn has_data(&self, texts: &[&Generation]) -> bool {
+        self.spec().has_data(texts.iter().copied())
+    }
+
+    fn plot<'a>(&self, run: PlottedRun<'a>) -> Option<Box<dyn PicturePlot + 'a>> {
+        Some(Box::new(TrendPicture::of(*self, run)))
+    }
 }
 
 impl PicturePlot for TrendData<'_> {

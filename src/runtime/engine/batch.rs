@@ -6,7 +6,7 @@ use super::prefix_cache::PrefixCache;
 use super::row_threads::map_rows;
 use super::slot::{ForwardPass, ModelContext};
 use super::writer::Writer;
-use super::{CausalLm, LoadedModel, Logits, Progress, Row};
+use super::{CausalLm, EarlyExit, LoadedModel, Logits, Progress, Row};
 use crate::generation::{FinishReason, GenerationId};
 
 /// The writers that are decoding together. Their prompts have been prefilled, and they have their
@@ -85,7 +85,8 @@ impl Batch {
         progress: &mut Vec<Progress>,
     ) {
         self.read_second(model, cache, progress);
-        let (rows, shares) = self.rows_of(|writer, rows| writer.push_rows(rows));
+        let (rows, mut shares) = self.rows_of(|writer, rows| writer.push_rows(rows));
+        let exits = self.exits_of(&mut shares);
         let started_at = Instant::now();
         let ready = model.lm.get_ready(&rows);
         if let Ok(false) = ready {
@@ -96,11 +97,12 @@ impl Batch {
         let forward = |lm: &mut dyn CausalLm| {
             if rows.is_empty() {
                 // No writer needs the main model in this step.
-                return Ok(Logits::new(Vec::new(), lm.n_vocab()));
+                let none = Logits::new(Vec::new(), lm.n_vocab());
+                return Ok((none.clone(), none));
             }
-            lm.forward(&rows)
+            lm.forward_with_exits(&rows, &exits)
         };
-        let logits = match ready.and_then(|_| forward(&mut *model.lm)) {
+        let (logits, early) = match ready.and_then(|_| forward(&mut *model.lm)) {
             Ok(logits) => logits,
             Err(error) => return self.fail(&error.to_string(), model, cache, progress),
         };
@@ -109,7 +111,8 @@ impl Batch {
             n_batch: rows.len(),
         };
         let writers = std::mem::take(&mut self.writers);
-        for chosen in choose_all(writers, &shares, &logits, pass, ModelContext::of(model)) {
+        let with_rows = distribute(writers, &shares, &logits, &early);
+        for chosen in choose_all(with_rows, pass, ModelContext::of(model)) {
             let mut writer = chosen.writer;
             progress.extend(chosen.progress);
             let finish = chosen.finish.or_else(|| {
@@ -137,9 +140,22 @@ impl Batch {
             shares.push(Share {
                 n_rows: rows.len() - n_before,
                 n_logits: own.filter(|row| row.logits_wanted).count(),
+                n_exits: 0,
             });
         }
         (rows, shares)
+    }
+
+    /// Collects the early exits of all writers and counts those of each.
+    fn exits_of(&self, shares: &mut [Share]) -> Vec<EarlyExit> {
+        let (mut n_rows, mut exits) = (0, Vec::new());
+        for (writer, share) in self.writers.iter().zip(shares) {
+            let n_before = exits.len();
+            writer.push_exits(n_rows, &mut exits);
+            share.n_exits = exits.len() - n_before;
+            n_rows += share.n_rows;
+        }
+        exits
     }
 
     /// Feeds the second model the rows that the writers need, in shared passes.
@@ -203,6 +219,8 @@ struct Share {
     n_rows: usize,
     /// How many of these rows request logits.
     n_logits: usize,
+    /// How many early exits it requests of them.
+    n_exits: usize,
 }
 
 /// A writer after it has chosen its next tokens.
@@ -213,21 +231,33 @@ struct Chosen {
     progress: Vec<Progress>,
 }
 
-/// Lets every writer choose from the logits of its rows.
-fn choose_all(
+/// A writer and the logits that it has requested.
+type WithLogits<'a> = (Box<dyn Writer>, Vec<&'a [f32]>);
+
+/// Hands each writer the logits of its rows, then those of its early exits.
+fn distribute<'a>(
     writers: Vec<Box<dyn Writer>>,
     shares: &[Share],
-    logits: &Logits,
+    logits: &'a Logits,
+    early: &'a Logits,
+) -> Vec<WithLogits<'a>> {
+    let mut rows = (0..).map(move |index| logits.row(index).unwrap_or_default());
+    let mut exits = (0..).map(move |index| early.row(index).unwrap_or_default());
+    let with_rows = writers.into_iter().zip(shares).map(|(writer, share)| {
+        let mut own: Vec<&[f32]> = rows.by_ref().take(share.n_logits).collect();
+        own.extend(exits.by_ref().take(share.n_exits));
+        (writer, own)
+    });
+    with_rows.collect()
+}
+
+/// Lets every writer choose from its logits.
+fn choose_all(
+    with_rows: Vec<WithLogits<'_>>,
     pass: ForwardPass,
     model: ModelContext<'_>,
 ) -> Vec<Chosen> {
-    let mut rows = (0..).map(|index| logits.row(index).unwrap_or_default());
-    let with_rows = writers.into_iter().zip(shares).map(|(writer, share)| {
-        let rows: Vec<&[f32]> = rows.by_ref().take(share.n_logits).collect();
-        (writer, rows)
-    });
-    let with_rows: Vec<_> = with_rows.collect();
-    let choose = |(): &mut (), (mut writer, rows): (Box<dyn Writer>, Vec<&[f32]>)| {
+    let choose = |(): &mut (), (mut writer, rows): WithLogits<'_>| {
         let mut progress = Vec::new();
         let finish = writer.choose(&rows, pass, model, &mut progress);
         Chosen {

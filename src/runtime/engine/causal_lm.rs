@@ -22,6 +22,19 @@ pub struct Row {
     pub logits_wanted: bool,
 }
 
+/// A request for logits from one of the layers before the last: what the output head makes of the
+/// residual stream there.
+///
+/// The final norm is left out, and so are the scale and the cap of the model's logits, as in the
+/// papers on early exits and in transformers' `dola_layers`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EarlyExit {
+    /// The index of the row in its pass.
+    pub row: usize,
+    /// After how many layers. With 0, the head reads the embedding of the token.
+    pub n_layers: usize,
+}
+
 /// The output of a forward pass: one row of `n_vocab` logits for each input row that asked for
 /// them, in input order.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,6 +53,12 @@ impl Logits {
     pub fn joined(parts: Vec<Self>, n_vocab: usize) -> Self {
         let values = parts.into_iter().flat_map(|part| part.values);
         Self::new(values.collect(), n_vocab)
+    }
+
+    /// Splits the rows from `n_rows` on off.
+    pub(super) fn split_off(&mut self, n_rows: usize) -> Self {
+        let n_values = (n_rows * self.n_vocab).min(self.values.len());
+        Self::new(self.values.split_off(n_values), self.n_vocab)
     }
 
     /// Returns the number of rows, not of values.
@@ -156,6 +175,25 @@ pub trait CausalLm: Send {
     /// layers.
     fn forward_first(&mut self, _rows: &[Row], _n_layers: usize) -> Result<Logits, EngineError> {
         Err(EngineError::LayersUnavailable)
+    }
+
+    /// Returns how many layers the model has, or `None` if it can't give the logits of early ones.
+    fn n_exit_layers(&self) -> Option<usize> {
+        None
+    }
+
+    /// Runs one forward pass, and returns the logits that the rows ask for, and those of the early
+    /// exits.
+    fn forward_with_exits(
+        &mut self,
+        rows: &[Row],
+        exits: &[EarlyExit],
+    ) -> Result<(Logits, Logits), EngineError> {
+        if exits.is_empty() {
+            let none = Logits::new(Vec::new(), self.n_vocab());
+            return Ok((self.forward(rows)?, none));
+        }
+        Err(EngineError::NoEarlyExits)
     }
 
     /// Returns the threads that passes run on, which are still awake shortly after a pass. `None` if

@@ -31,6 +31,10 @@ pub enum EngineError {
     #[error("the text has {n_tokens} tokens; the model reads at most {n_max}")]
     TextTooLong { n_tokens: usize, n_max: usize },
 
+    /// An experiment can't run on this text.
+    #[error("{reason}")]
+    JobRefused { reason: String },
+
     /// The settings need something that this use of them does not offer.
     #[error(transparent)]
     Refused(#[from] Refusal),
@@ -72,6 +76,17 @@ pub enum EngineError {
     /// Drafts from the first layers were requested of a model that has no layers beyond them.
     #[error("the model has {n_layers} layers, so drafts must use fewer")]
     TooManyLayers { n_layers: usize },
+
+    /// The logits of early layers were requested of a model that only returns the last ones.
+    #[error("this model can’t show its early layers; choose other guidance")]
+    NoEarlyExits,
+
+    /// The logits of an early layer were requested that the model lacks, or that is its last.
+    #[error(
+        "the model has {n_layers} layers, so the early ones are 0 to {}; layer {layer} is not one of them",
+        n_layers.saturating_sub(1)
+    )]
+    NoSuchLayer { layer: usize, n_layers: usize },
 
     /// A sequence would outgrow the context.
     #[error("the context of {n_max} tokens is full")]
@@ -136,10 +151,12 @@ pub enum EngineError {
     },
 
     /// A folder lacks one of the files that a model needs.
-    #[error("there is no {what} in this folder\n{path}")]
+    #[error("there is no {what} in this {place}\n{path}")]
     FileMissing {
         /// The file's usual name.
         what: &'static str,
+        /// "folder" or "repository".
+        place: &'static str,
         /// The path of the folder.
         path: String,
     },
@@ -154,9 +171,11 @@ pub enum EngineError {
     },
 
     /// One file of a split model is missing.
-    #[error("there is no {name} in this folder, but other parts of the model are here\n{path}")]
+    #[error("there is no {name} in this {place}, but other parts of the model are here\n{path}")]
     PartMissing {
         name: String,
+        /// "folder" or "repository".
+        place: &'static str,
         /// The path of the folder.
         path: String,
     },
@@ -225,7 +244,7 @@ pub enum EngineError {
 
     /// A token has no row in the model's embedding table: either only the tokenizer knows it, or
     /// this is a bug.
-    #[error("token {token} is not in the model's vocabulary of {n_vocab} tokens")]
+    #[error("token {token} is not in the model’s vocabulary of {n_vocab} tokens")]
     UnknownToken { token: u32, n_vocab: usize },
 
     /// The chat template could not be rendered.

@@ -2,9 +2,9 @@
 
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
-use super::blueprint::{Blueprint, Spelling, TensorRole};
+use super::blueprint::{Blueprint, Naming, Spelling, TensorRole};
 use super::weights::{Catalog, TensorEntry};
-use crate::generation::{Implementation, MemoryNeed, ModelOutline};
+use crate::generation::{ExpertsOutline, Implementation, MemoryNeed, ModelOutline};
 use crate::kernels::attention::CacheType;
 
 /// Describes a model from its blueprint and its list of tensors.
@@ -34,6 +34,7 @@ pub(super) fn outline(name: String, blueprint: &Blueprint, catalog: &Catalog) ->
         n_file_bytes: catalog.n_file_bytes(),
         n_step_bytes: n_step_bytes(blueprint, catalog),
         memory: memory_need(blueprint, catalog),
+        experts: experts_outline(blueprint, catalog),
         conversion: catalog.conversion(),
         head_dim: Some(blueprint.head_dim),
         load_warning: None,
@@ -71,7 +72,47 @@ pub(super) fn n_step_bytes(blueprint: &Blueprint, catalog: &Catalog) -> u64 {
         spelling.is_text(&entry.name) && !lookup_tables.contains(&Some(entry.name.clone()))
     };
     let read = catalog.weights().filter(is_read);
-    read.map(TensorEntry::n_memory_bytes).sum()
+    used_by_token(blueprint, read, TensorEntry::n_memory_bytes)
+}
+
+/// Returns what a token uses of tensors, counted by `count`: of the experts only those that it chooses.
+fn used_by_token<'a>(
+    blueprint: &Blueprint,
+    entries: impl Iterator<Item = &'a TensorEntry>,
+    count: fn(&TensorEntry) -> u64,
+) -> u64 {
+    let (mut n_of_experts, mut n_others) = (0_u64, 0_u64);
+    for entry in entries {
+        let sum = if Naming::is_of_experts(&entry.name) {
+            &mut n_of_experts
+        } else {
+            &mut n_others
+        };
+        *sum = sum.saturating_add(count(entry));
+    }
+    if let Some(experts) = blueprint.experts {
+        n_of_experts = n_of_experts / experts.n_experts.max(1) as u64 * experts.n_chosen as u64;
+    }
+    n_others.saturating_add(n_of_experts)
+}
+
+/// Describes the mixtures of experts, if the model has some.
+fn experts_outline(blueprint: &Blueprint, catalog: &Catalog) -> Option<ExpertsOutline> {
+    let experts = blueprint.experts?;
+    let spelling = spelling(blueprint, catalog);
+    let of_text = |entry: &&TensorEntry| spelling.is_text(&entry.name);
+    let stored = catalog.weights().filter(of_text);
+    let stored = stored.filter(|entry| Naming::is_of_experts(&entry.name));
+    Some(ExpertsOutline {
+        n_experts: experts.n_experts,
+        n_chosen: experts.n_chosen,
+        n_active_params: used_by_token(
+            blueprint,
+            catalog.weights().filter(of_text),
+            TensorEntry::n_values,
+        ),
+        n_bytes: stored.map(TensorEntry::n_memory_bytes).sum(),
+    })
 }
 
 /// Returns how the file spells the names of its tensors.
@@ -93,6 +134,7 @@ pub(super) fn memory_need(blueprint: &Blueprint, catalog: &Catalog) -> MemoryNee
         n_cache_bytes_per_token: default_cache_bytes(blueprint.head_dim)
             .saturating_mul(n_heads as u64),
         n_state_bytes: blueprint.n_state_bytes(),
+        keeps_checkpoints: true,
         n_vocab: n_vocab(blueprint, catalog),
     }
 }

@@ -1,18 +1,26 @@
-//! The row that guides texts: it reads another prompt, or the same one with the second model, and
-//! then the tokens that the texts share.
+//! What guides texts: a row that reads another prompt, or the same one with the second model, and
+//! then the tokens that the texts share; or the early layers of the texts' own passes.
 
 use std::ops::Range;
 
+use super::early_layers::{GuidingRow, OwnPass};
 use super::other_rows::OtherPrompt;
 use super::{EngineError, LoadedModel};
 use crate::decoding::{Against, TokenId};
+
+/// A text that is guided, whose first `n_prompt` tokens are its prompt.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct GuidedText<'a> {
+    pub tokens: &'a [TokenId],
+    pub n_prompt: usize,
+}
 
 /// What guides texts with the same beginning.
 pub(super) struct Guide {
     against: Against,
     /// What it reads in place of the texts' prompt.
     prompt: Vec<TokenId>,
-    /// `None` until it is needed.
+    /// `None` until it is needed, and for early layers.
     opened: Option<OtherPrompt>,
 }
 
@@ -23,6 +31,11 @@ impl Guide {
             prompt,
             opened: None,
         }
+    }
+
+    /// The layers of the texts' own passes that guide them. Empty if a row of its own does.
+    pub(super) const fn layers(&self) -> &[u32] {
+        self.against.layers()
     }
 
     /// Opens the sequence, in which `n_written` tokens of a text follow the prompt.
@@ -42,6 +55,9 @@ impl Guide {
         n_tokens: usize,
         model: &mut LoadedModel,
     ) -> Result<bool, EngineError> {
+        if !self.layers().is_empty() {
+            return Ok(false);
+        }
         let prompt = if let Some(prompt) = &mut self.opened {
             prompt
         } else {
@@ -56,15 +72,18 @@ impl Guide {
     }
 
     /// Returns the guide's logits after these positions, to be mixed with those of the text's own
-    /// row. The positions must continue those of the previous call. The first `n_prompt` tokens are
-    /// the text's own prompt.
+    /// row, which `own` has read. The positions must continue those of the previous call.
     pub(super) fn rows(
         &mut self,
-        tokens: &[TokenId],
-        n_prompt: usize,
+        text: GuidedText<'_>,
         positions: Range<usize>,
+        own: &OwnPass<'_>,
         model: &mut LoadedModel,
-    ) -> Result<Vec<Vec<f32>>, EngineError> {
+    ) -> Result<Vec<GuidingRow>, EngineError> {
+        if !self.layers().is_empty() {
+            return Ok(own.guiding_rows(self.layers()));
+        }
+        let GuidedText { tokens, n_prompt } = text;
         let Some(prompt) = &mut self.opened else {
             return Ok(Vec::new());
         };
@@ -75,7 +94,7 @@ impl Guide {
         let read = positions.start.max(n_prompt)..positions.end;
         let read = tokens.get(read).unwrap_or_default();
         rows.append(&mut prompt.read_on(read, model)?);
-        Ok(rows)
+        Ok(rows.into_iter().map(GuidingRow::from).collect())
     }
 
     /// Returns the prompt once it is open.

@@ -1,18 +1,22 @@
-//! Guidance: each token comes from two rows, the pane's own and another, whose logits are mixed.
+//! Guidance: each token comes from two rows, the pane's own and another or an early layer's, whose
+//! logits are mixed.
 
 use std::sync::Arc;
 
+use super::early_layers::{GuidingRow, exits_of};
 use super::guide::Guide;
+use super::other_rows::OtherPrompt;
 use super::slot::{ForwardPass, ModelContext, Slot};
 use super::writer::Writer;
-use super::{EngineError, LoadedModel, Progress, Row, SequenceId};
+use super::{EarlyExit, EngineError, LoadedModel, Progress, Row, SequenceId};
 use crate::decoding::{Against, Guidance, LogitsHash, Mixture, TokenId};
 use crate::generation::{FinishReason, Step};
 
 /// A pane whose logits are mixed with those of another row.
 ///
 /// Both rows read each new token. The other row is part of the same forward pass if it is the same
-/// model after another prompt; a second model runs its own pass first.
+/// model after another prompt; a second model runs its own pass first. Early layers give theirs on
+/// the way of the pane's own row.
 pub(super) struct GuidedWriter {
     slot: Slot,
     guidance: Arc<Guidance>,
@@ -20,6 +24,8 @@ pub(super) struct GuidedWriter {
     guide: Result<Guide, String>,
     /// The logits of the pane's own row after the last token, if they have been computed.
     own_logits: Option<Vec<f32>>,
+    /// What early layers gave for the same token, if they guide.
+    early: Option<GuidingRow>,
     /// Whether a second model has already read a chunk for the next pass, so that no pass waits for
     /// all of a long prompt.
     has_read: bool,
@@ -39,6 +45,7 @@ impl GuidedWriter {
             guide: prompt.map(|prompt| Guide::new(guidance.against.clone(), prompt)),
             guidance: Arc::new(guidance),
             own_logits: None,
+            early: None,
             has_read: false,
             secs: 0.0,
         }
@@ -60,8 +67,22 @@ impl GuidedWriter {
         }
     }
 
+    /// The early layers that guide.
+    fn layers(&self) -> &[u32] {
+        self.guidance.against.layers()
+    }
+
     /// Stores the logits of a pass.
     fn note(&mut self, logits: &[&[f32]]) {
+        if !self.layers().is_empty() {
+            // A prompt was read without early exits, so its last token is read again.
+            if let Some((own, early)) = logits.split_first().filter(|(_, early)| !early.is_empty())
+            {
+                self.early = Some(GuidingRow::of_layers(own, early, self.layers()));
+                self.own_logits = Some(own.to_vec());
+            }
+            return;
+        }
         let mut logits = logits.iter().copied();
         if self.own_logits.is_none() {
             self.own_logits = logits.next().map(<[f32]>::to_vec);
@@ -75,11 +96,11 @@ impl GuidedWriter {
     fn take(
         &mut self,
         own: &[f32],
-        other: &[f32],
+        other: &GuidingRow,
         pass: ForwardPass,
         model: ModelContext<'_>,
     ) -> Result<Step, EngineError> {
-        let mixed = self.guidance.mix(own, other);
+        let mixed = self.guidance.mix(own, &other.logits);
         let mixed = mixed.map_err(|source| self.slot.failed(source))?;
         let picked = self.slot.end.take_picked();
         let pass = ForwardPass {
@@ -88,10 +109,11 @@ impl GuidedWriter {
         };
         let mut step = self.slot.take(picked, &mixed, pass, model)?;
         if let Some(trace) = Arc::get_mut(&mut step.trace) {
-            let noted = Mixture::note(trace, &self.guidance, step.token, [own, other]);
+            let rows = [own, &other.logits];
+            let noted = Mixture::note(trace, &self.guidance, step.token, rows, other.layer);
             noted.map_err(|source| self.slot.failed(source))?;
         }
-        step.logits_hash = Some(LogitsHash::of_guided(own, other));
+        step.logits_hash = Some(LogitsHash::of_guided(own, &other.logits));
         Ok(step)
     }
 
@@ -104,14 +126,18 @@ impl GuidedWriter {
         progress: &mut Vec<Progress>,
     ) -> Option<FinishReason> {
         let guide = match &mut self.guide {
-            Ok(guide) => guide.prompt_mut()?,
+            Ok(guide) => guide,
             Err(error) => return Some(FinishReason::failed(error)),
         };
-        if !guide.is_read() {
+        let is_read = guide.prompt().is_some_and(OtherPrompt::is_read);
+        if self.early.is_none() && !is_read {
             return None;
         }
         let own = self.own_logits.take()?;
-        let other = guide.take_logits()?;
+        let other = match self.early.take() {
+            Some(early) => early,
+            None => GuidingRow::from(guide.prompt_mut()?.take_logits()?),
+        };
         match self.take(&own, &other, pass, model) {
             Ok(step) => {
                 let finish = self.slot.finish_after(&step, model);
@@ -134,6 +160,14 @@ impl Writer for GuidedWriter {
 
     fn join(&mut self, sequence: SequenceId, model: &mut LoadedModel) -> Result<(), EngineError> {
         self.slot.hold(sequence);
+        if !self.layers().is_empty() {
+            // The last token is read once more, with early exits.
+            let n_before = self.slot.tokens().len().saturating_sub(1);
+            if model.lm.n_read(sequence) > n_before {
+                model.lm.truncate(sequence, n_before)?;
+            }
+            return Ok(());
+        }
         if let Ok(guide) = &mut self.guide {
             let guide = guide.open(self.slot.generated().len(), model)?;
             self.slot.end.limit_room(guide.n_room());
@@ -160,6 +194,12 @@ impl Writer for GuidedWriter {
         }
         if matches!(self.guidance.against, Against::Prompt(_)) {
             rows.extend(self.guide_rows());
+        }
+    }
+
+    fn push_exits(&self, first_row: usize, exits: &mut Vec<EarlyExit>) {
+        if self.own_logits.is_none() && self.slot.own_row().is_some() {
+            exits.extend(exits_of([first_row], self.layers()));
         }
     }
 

@@ -76,7 +76,7 @@ impl LoadedModel {
     }
 
     /// Tokenizes a prompt to continue. Fails if it is empty or does not fit into the context.
-    pub(super) fn prompt(&self, prompt: &PromptText) -> Result<Prompt, EngineError> {
+    pub fn prompt(&self, prompt: &PromptText) -> Result<Prompt, EngineError> {
         let prompt = self.encode_prompt(prompt)?;
         let (n_tokens, n_max) = (prompt.tokens.len(), self.lm.n_context());
         if prompt.text.is_empty() || prompt.tokens.is_empty() {
@@ -157,7 +157,7 @@ impl LoadedModel {
     }
 
     /// Fails if a text has no token to predict or does not fit into the context.
-    pub(super) fn checked_text(&self, text: Prompt) -> Result<Prompt, EngineError> {
+    pub fn checked_text(&self, text: Prompt) -> Result<Prompt, EngineError> {
         let (n_tokens, n_max) = (text.tokens.len(), self.lm.n_context());
         if n_tokens > n_max {
             Err(EngineError::TextTooLong { n_tokens, n_max })

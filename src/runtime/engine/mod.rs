@@ -6,7 +6,6 @@
 mod batch;
 mod beam_writer;
 mod blueprint;
-mod cache_lab;
 mod candle_models;
 mod caught_panic;
 mod causal_lm;
@@ -17,6 +16,7 @@ mod decoder;
 mod device;
 mod draft_model;
 mod draft_writer;
+mod early_layers;
 mod embedded;
 mod error;
 mod estimate;
@@ -28,7 +28,7 @@ mod guide;
 mod guided_writer;
 mod job;
 mod loaded_model;
-mod model_comparison;
+mod model_folder;
 mod open;
 mod other_rows;
 mod prefill;
@@ -53,7 +53,7 @@ mod tokenizer_config;
 mod weights;
 mod writer;
 
-pub use causal_lm::{CausalLm, ForwardTimes, Logits, Row, SequenceId};
+pub use causal_lm::{CausalLm, EarlyExit, ForwardTimes, Logits, Row, SequenceId};
 pub use chat_template::{
     ChatError, ChatTemplate, Message, RENDER_ARGUMENT, Role, answer_render_request,
     render_templates_with,
@@ -67,12 +67,15 @@ pub use estimate::{free_memory, memory_with_cache};
 pub use gguf_tokenizer::open_gguf_tokenizer;
 pub use job::{AnyPlan, Job, JobContext, JobData, JobPlan, JobPriority, JobReport, JobUpdate};
 pub use loaded_model::{LoadProgress, LoadedModel};
-pub use model_comparison::ModelComparison;
-pub use open::{TokenizerOutline, inspect, inspect_with_tokenizer, open_path, open_tokenizer};
+pub use open::{
+    TokenizerOutline, check_remote, folder_openness, gguf_openness, inspect,
+    inspect_with_tokenizer, open_path, open_tokenizer,
+};
 pub use prefill::PREFILL_CHUNK;
 pub use prefix_cache::DEFAULT_PREFIX_CACHE_BYTES;
 pub use progress::{Progress, Recorder};
 pub use resident::{Resident, resident_memory};
+pub use second_model::difference;
 pub use session::{Prompt, Session};
 pub use synthetic::Synthetic;
 pub use tokenizer::Tokenizer;

@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use super::early_layers::{OwnPass, exits_of};
 use super::prefill::PREFILL_CHUNK;
 use super::{CausalLm, EngineError, LoadedModel, Logits, Row, SequenceId};
 use crate::decoding::{Against, ChainConfig, DecodingError, TokenId};
@@ -102,14 +103,16 @@ pub(super) struct PairedLogits {
     n_texts: usize,
     /// The texts' own rows, then the guiding rows of the same model.
     main: Logits,
-    /// The rows of the second model.
-    second: Vec<Vec<f32>>,
+    /// The rows of the second model, or of early layers.
+    others: Vec<Vec<f32>>,
 }
 
 impl PairedLogits {
-    /// Reads one token of each text. Returns `None` if the model is not ready.
+    /// Reads one token of each text. `layers` are the early layers that guide them. Returns `None`
+    /// if the model is not ready.
     pub(super) fn read(
         texts: &[(RowPair, TokenId)],
+        layers: &[u32],
         model: &mut LoadedModel,
     ) -> Result<Option<Self>, EngineError> {
         let row = |sequence, token: &TokenId| Row {
@@ -132,10 +135,19 @@ impl PairedLogits {
         if !model.lm.get_ready(&rows)? {
             return Ok(None);
         }
-        let main = model.lm.forward(&rows)?;
+        let exits: Vec<_> = exits_of(0..texts.len(), layers).collect();
+        let (main, early) = model.lm.forward_with_exits(&rows, &exits)?;
         let n_vocab = model.lm.n_vocab();
-        let second = match second.as_slice() {
-            [] => Vec::new(),
+        let others = match second.as_slice() {
+            [] => {
+                let own = OwnPass {
+                    last: &main,
+                    early: &early,
+                    first: 0,
+                };
+                let rows = own.guiding_rows(layers).into_iter();
+                rows.map(|row| row.logits).collect()
+            }
             rows => {
                 let logits = model.second_lm()?.forward(rows)?;
                 let rows = (0..rows.len()).filter_map(|index| logits.row(index));
@@ -145,16 +157,16 @@ impl PairedLogits {
         Ok(Some(Self {
             n_texts: texts.len(),
             main,
-            second,
+            others,
         }))
     }
 
     /// Returns the rows of a text, by its index among the texts.
     pub(super) fn of(&self, place: usize) -> RowLogits<'_> {
-        let second = self.second.get(place).map(Vec::as_slice);
+        let other = self.others.get(place).map(Vec::as_slice);
         RowLogits {
             own: self.main.row(place).unwrap_or_default(),
-            other: second.or_else(|| self.main.row(self.n_texts + place)),
+            other: other.or_else(|| self.main.row(self.n_texts + place)),
         }
     }
 }
@@ -189,10 +201,12 @@ impl OtherPrompt {
         model: &mut LoadedModel,
     ) -> Result<Self, EngineError> {
         let n_vocab = model.lm.n_vocab();
-        let (lm, of): (&mut dyn CausalLm, fn(SequenceId) -> OtherSequence) = match against {
-            Against::Prompt(_) => (&mut *model.lm, OtherSequence::SameModel),
-            Against::Model => (model.second_lm()?, OtherSequence::SecondModel),
-        };
+        let (lm, of): (&mut dyn CausalLm, fn(SequenceId) -> OtherSequence) =
+            if *against == Against::Model {
+                (model.second_lm()?, OtherSequence::SecondModel)
+            } else {
+                (&mut *model.lm, OtherSequence::SameModel)
+            };
         let (n_tokens, n_max) = (tokens.len() + n_written, lm.n_context());
         if n_tokens > n_max {
             return Err(EngineError::PromptTooLong { n_tokens, n_max });

@@ -5,10 +5,11 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
-use super::guide::Guide;
+use super::early_layers::{GuidingRow, OwnPass, exits_of};
+use super::guide::{Guide, GuidedText};
 use super::other_rows::RowLogits;
 use super::prefill::PREFILL_CHUNK;
-use super::{EngineError, LoadedModel, Logits, Progress, Prompt, Row, SequenceId};
+use super::{EarlyExit, EngineError, LoadedModel, Logits, Progress, Prompt, Row, SequenceId};
 use crate::decoding::{
     Coins, GrammarDraw, GrammarState, Guidance, History, LegalTokens, LogitsHash, Mixture,
     SamplerChain, Taken, TokenId,
@@ -51,7 +52,7 @@ struct PaneGuide {
     guidance: Arc<Guidance>,
     guide: Guide,
     /// The guide's logits for the rows of the current chunk.
-    rows: Vec<Vec<f32>>,
+    rows: Vec<GuidingRow>,
 }
 
 /// The tokens of one forward pass, with the logits after each.
@@ -215,10 +216,23 @@ impl Scoring {
             })
             .collect();
         let started_at = Instant::now();
-        let logits = model.lm.forward(&rows)?;
+        let guides = self.panes.iter().filter_map(|pane| pane.guide.as_ref());
+        let exits = guides.flat_map(|guide| exits_of(0..rows.len(), guide.guide.layers()));
+        let exits: Vec<EarlyExit> = exits.collect();
+        let (logits, early) = model.lm.forward_with_exits(&rows, &exits)?;
+        let mut own = OwnPass {
+            last: &logits,
+            early: &early,
+            first: 0,
+        };
         for guide in self.panes.iter_mut().filter_map(|pane| pane.guide.as_mut()) {
             let positions = self.n_read..n_after;
-            guide.rows = guide.guide.rows(tokens, 1, positions, model)?;
+            let text = GuidedText {
+                tokens,
+                n_prompt: 1,
+            };
+            guide.rows = guide.guide.rows(text, positions, &own, model)?;
+            own.first += rows.len() * guide.guide.layers().len();
         }
         let chunk = Chunk {
             tokens,
@@ -284,9 +298,8 @@ impl ScoredPane {
     }
 
     /// Returns the guiding row after the same text as this row of the chunk.
-    fn other_row(&self, row: usize) -> Option<&[f32]> {
-        let rows = &self.guide.as_ref()?.rows;
-        rows.get(row).map(Vec::as_slice)
+    fn other_row(&self, row: usize) -> Option<&GuidingRow> {
+        self.guide.as_ref()?.rows.get(row)
     }
 }
 
@@ -351,9 +364,10 @@ impl Chunk<'_> {
         };
         let given = Taken::Given(*token);
         let failed = |source| EngineError::SamplingFailed { position, source };
+        let other = pane.other_row(row);
         let rows = RowLogits {
             own: logits,
-            other: pane.other_row(row),
+            other: other.map(|other| other.logits.as_slice()),
         };
         let mixed = rows.for_chain(chain.config()).map_err(failed)?;
         let logits = &*mixed;
@@ -368,9 +382,10 @@ impl Chunk<'_> {
             None => chain.take(logits, history, coins, given),
         };
         let mut scored = scored.map_err(failed)?;
-        if let (Some(guide), Some(other)) = (&pane.guide, rows.other) {
-            let rows = [rows.own, other];
-            Mixture::note(&mut scored.trace, &guide.guidance, *token, rows).map_err(failed)?;
+        if let (Some(guide), Some(other)) = (&pane.guide, other) {
+            let rows = [rows.own, &other.logits];
+            let (trace, guidance) = (&mut scored.trace, &guide.guidance);
+            Mixture::note(trace, guidance, *token, rows, other.layer).map_err(failed)?;
         }
         Ok(Some(Step {
             token: *token,

@@ -64,20 +64,38 @@ impl LoadedModel {
         }
     }
 
-    /// Returns what the guiding row reads in place of a prompt of this form.
+    /// Checks that the model can give the logits of a layer before its last.
+    fn check_early_layer(&self, layer: usize) -> Result<(), EngineError> {
+        match self.lm.n_exit_layers() {
+            None => Err(EngineError::NoEarlyExits),
+            Some(n_layers) if layer >= n_layers => {
+                Err(EngineError::NoSuchLayer { layer, n_layers })
+            }
+            Some(_) => Ok(()),
+        }
+    }
+
+    /// Returns what the guiding row reads in place of a prompt of this form. Nothing if early layers
+    /// of the text's own pass guide it.
     pub(super) fn guiding_prompt(
         &self,
         guidance: &Guidance,
         prompt: &[TokenId],
         form: PromptForm,
     ) -> Result<Vec<TokenId>, EngineError> {
-        let text = match &guidance.against {
-            Against::Model if self.second().is_none() => return Err(EngineError::NoSecondModel),
-            Against::Model => return Ok(prompt.to_vec()),
-            Against::Prompt(text) if text.is_empty() => {
-                return Ok(prompt.last().copied().into_iter().collect());
+        if let Some(deepest) = guidance.against.layers().iter().max() {
+            self.check_early_layer(*deepest as usize)?;
+        }
+        if guidance.against == Against::Model {
+            if self.second().is_none() {
+                return Err(EngineError::NoSecondModel);
             }
-            Against::Prompt(text) => text.clone(),
+            return Ok(prompt.to_vec());
+        }
+        let text = match guidance.against.prompt() {
+            None => return Ok(Vec::new()),
+            Some("") => return Ok(prompt.last().copied().into_iter().collect()),
+            Some(text) => text.to_owned(),
         };
         let other = self.encode_prompt(&PromptText { text, form })?;
         Ok(other.tokens)
@@ -85,7 +103,7 @@ impl LoadedModel {
 }
 
 /// Describes how two vocabularies differ. Returns `None` if their tokens are the same.
-pub(super) fn difference(main: &Vocabulary, second: &Vocabulary) -> Option<String> {
+pub fn difference(main: &Vocabulary, second: &Vocabulary) -> Option<String> {
     let (n_main, n_second) = (main.n_tokens(), second.n_tokens());
     if n_main.abs_diff(n_second) > N_MAX_PADDING {
         return Some(format!("{n_second} tokens instead of {n_main}"));

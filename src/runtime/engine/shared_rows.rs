@@ -4,10 +4,11 @@
 use std::collections::BTreeMap;
 
 use super::constraint::Constraint;
+use super::early_layers::{GuidingRow, OwnPass, exits_of};
 use super::other_rows::{OtherPrompt, PairedLogits, RowLogits, RowPair};
 use super::prefill::Prefill;
 use super::row_threads::map_rows;
-use super::{EngineError, LoadedModel};
+use super::{EngineError, LoadedModel, Row, SequenceId};
 use crate::decoding::{
     Candidates, Coins, GrammarState, History, SamplerChain, SelectorState, TokenId,
 };
@@ -33,6 +34,17 @@ pub(super) struct Shared<'a> {
     pub other: Option<&'a OtherPrompt>,
     /// Whether to record the measures of each token.
     pub is_measured: bool,
+}
+
+impl Shared<'_> {
+    /// Returns the early layers that guide the chains.
+    fn layers(&self) -> &[u32] {
+        let chains = self.chains.iter();
+        let mut guidance = chains.filter_map(|chain| chain.config().guidance.as_ref());
+        guidance
+            .next()
+            .map_or(&[], |guidance| guidance.against.layers())
+    }
 }
 
 /// Texts with the same tokens so far. They share their sequences, which hold all of the text except
@@ -115,6 +127,33 @@ impl RowMeasures {
             is_top: token == self.top,
         }
     }
+}
+
+/// Reads the last token of a text again, for the logits of early layers, which are not kept with
+/// those after a prompt.
+fn read_last_again(
+    text: &[TokenId],
+    sequence: SequenceId,
+    layers: &[u32],
+    model: &mut LoadedModel,
+) -> Result<Option<GuidingRow>, EngineError> {
+    let Some((token, before)) = text.split_last().filter(|_| !layers.is_empty()) else {
+        return Ok(None);
+    };
+    model.lm.truncate(sequence, before.len())?;
+    let row = Row {
+        sequence,
+        token: *token,
+        logits_wanted: true,
+    };
+    let exits: Vec<_> = exits_of([0], layers).collect();
+    let (last, early) = model.lm.forward_with_exits(&[row], &exits)?;
+    let own = OwnPass {
+        last: &last,
+        early: &early,
+        first: 0,
+    };
+    Ok(own.guiding_rows(layers).pop())
 }
 
 /// Returns where a text that continues the given one ends.
@@ -272,10 +311,6 @@ impl Texts {
         shared: Shared<'_>,
         model: &mut LoadedModel,
     ) -> Result<(), EngineError> {
-        let logits = RowLogits {
-            own: prefill.last_logits().map_or(&[], |(logits, _)| logits),
-            other: shared.other.and_then(OtherPrompt::logits),
-        };
         let other = shared.other.map(|other| other.fork(model)).transpose()?;
         let own = match model.lm.fork(prefill.sequence()) {
             Ok(own) => own,
@@ -286,13 +321,27 @@ impl Texts {
                 return Err(error);
             }
         };
+        let sequences = RowPair { own, other };
+        let layers = shared.layers();
+        let early = match read_last_again(shared.given, own, layers, model) {
+            Ok(early) => early,
+            Err(error) => {
+                sequences.close(model);
+                return Err(error);
+            }
+        };
+        let early = early.as_ref().map(|row| row.logits.as_slice());
+        let logits = RowLogits {
+            own: prefill.last_logits().map_or(&[], |(logits, _)| logits),
+            other: early.or_else(|| shared.other.and_then(OtherPrompt::logits)),
+        };
         let group = Group {
             text: shared.given.to_vec(),
             measures: Vec::new(),
             end: text_end(shared, model),
             constraint: Constraint::at(shared.grammar.cloned()),
             members,
-            sequences: RowPair { own, other },
+            sequences,
         };
         if let Some(limit) = group.end.limit_reached() {
             self.complete(&group, &limit, shared);
@@ -311,7 +360,7 @@ impl Texts {
     ) -> Result<bool, EngineError> {
         let last = |group: &Group| Some((group.sequences, *group.text.last()?));
         let texts: Vec<_> = self.groups.iter().filter_map(last).collect();
-        let Some(logits) = PairedLogits::read(&texts, model)? else {
+        let Some(logits) = PairedLogits::read(&texts, shared.layers(), model)? else {
             return Ok(false);
         };
         let rows = (0..).map(|place| logits.of(place));

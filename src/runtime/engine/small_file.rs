@@ -8,15 +8,10 @@ use super::EngineError;
 use crate::generation::ByteSize;
 
 /// The largest settings file that is read. Most have a few kilobytes, an index a few megabytes.
-const N_MAX_SETTINGS_BYTES: u64 = 64 << 20;
+pub(super) const N_MAX_SETTINGS_BYTES: u64 = 64 << 20;
 
 /// The largest `tokenizer.json` that is read. Most have no more than 40 MB.
 pub(super) const N_MAX_TOKENIZER_BYTES: u64 = 512 << 20;
-
-/// Reads a settings file. `what` is the subject of the error.
-pub(super) fn read_settings(path: &Path, what: &'static str) -> Result<Vec<u8>, EngineError> {
-    read_at_most(N_MAX_SETTINGS_BYTES, path, what)
-}
 
 /// Reads a file of at most `n_max` bytes. `what` is the subject of the error.
 pub(super) fn read_at_most(
@@ -52,7 +47,7 @@ pub(super) fn read_at_most(
 
 #[cfg(test)]
 mod tests {
-    use super::{read_at_most, read_settings};
+    use super::{N_MAX_SETTINGS_BYTES, read_at_most};
 
     #[test]
     fn a_file_that_is_too_large_is_not_read() {
@@ -61,7 +56,8 @@ mod tests {
         // A hole, which takes no disk space.
         let file = std::fs::File::create(&path).unwrap();
         file.set_len(15_000_000_000).unwrap();
-        let error = read_settings(&path, "The model's configuration").unwrap_err();
+        let error =
+            read_at_most(N_MAX_SETTINGS_BYTES, &path, "The model's configuration").unwrap_err();
         let message = error.to_string();
         assert!(
             message.starts_with("The model's configuration has 15"),

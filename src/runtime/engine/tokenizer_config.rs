@@ -4,15 +4,14 @@
 //! text.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use serde::Deserialize;
 
 use super::chat_template::{NamedTemplate, default_template};
-use super::small_file::read_settings;
+use super::model_folder::ModelFolder;
 use super::{ChatError, ChatTemplate, EngineError, Tokenizer};
 
-const WHAT: &str = "The tokenizer's configuration";
+const WHAT: &str = "The tokenizer’s configuration";
 const WHAT_MAP: &str = "The map of special tokens";
 const WHAT_ADDED: &str = "The list of added tokens";
 
@@ -58,24 +57,24 @@ enum SpecialToken {
 
 impl TokenizerConfig {
     /// Reads the files in a model's folder. A missing file is not an error.
-    pub(super) fn of_folder(folder: &Path) -> Result<Self, EngineError> {
-        let mut config = match read(&folder.join("tokenizer_config.json"))? {
+    pub(super) fn of_folder(folder: ModelFolder<'_>) -> Result<Self, EngineError> {
+        let mut config = match read(folder, "tokenizer_config.json")? {
             Some((json, path)) => serde_json::from_str(&json)
                 .map_err(|error| EngineError::malformed(WHAT, error.to_string(), &path))?,
             None => Self::default(),
         };
         // Files with the newer list of added tokens don't need the older files.
         if config.added_tokens_decoder.is_none() {
-            if let Some((json, path)) = read(&folder.join("special_tokens_map.json"))? {
+            if let Some((json, path)) = read(folder, "special_tokens_map.json")? {
                 config.replace_special_tokens(&json, &path)?;
             }
-            if let Some((json, path)) = read(&folder.join("added_tokens.json"))? {
+            if let Some((json, path)) = read(folder, "added_tokens.json")? {
                 config.added_tokens = serde_json::from_str(&json).map_err(|error| {
                     EngineError::malformed(WHAT_ADDED, error.to_string(), &path)
                 })?;
             }
         }
-        if let Some((template, _)) = read(&folder.join("chat_template.jinja"))? {
+        if let Some((template, _)) = read(folder, "chat_template.jinja")? {
             config.chat_template = Some(Templates::One(template));
         }
         config.is_of_folder = true;
@@ -158,7 +157,7 @@ impl TokenizerConfig {
                 n => format!(" and {} more", n - 1),
             };
             contradictions.push(format!(
-                "The tokenizer's other files give {first:?}{others} an id that tokenizer.json does \
+                "The tokenizer’s other files give {first:?}{others} an id that tokenizer.json does \
                  not; tokenizer.json counts"
             ));
         }
@@ -204,13 +203,13 @@ impl SpecialToken {
 }
 
 /// Returns a file's text and its path, or `None` if there is no such file.
-fn read(path: &Path) -> Result<Option<(String, String)>, EngineError> {
-    let name = path.display().to_string();
-    if !path.is_file() {
+fn read(folder: ModelFolder<'_>, name: &str) -> Result<Option<(String, String)>, EngineError> {
+    if !folder.has(name) {
         return Ok(None);
     }
-    match String::from_utf8(read_settings(path, WHAT)?) {
-        Ok(text) => Ok(Some((text, name))),
-        Err(error) => Err(EngineError::malformed(WHAT, error.to_string(), &name)),
+    let path = folder.path_of(name);
+    match String::from_utf8(folder.settings(name, WHAT)?) {
+        Ok(text) => Ok(Some((text, path))),
+        Err(error) => Err(EngineError::malformed(WHAT, error.to_string(), &path)),
     }
 }

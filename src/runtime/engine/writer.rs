@@ -5,7 +5,7 @@ use super::draft_writer::DraftWriter;
 use super::guided_writer::GuidedWriter;
 use super::prefix_cache::PrefixCache;
 use super::slot::{ForwardPass, ModelContext, Slot};
-use super::{EngineError, LoadedModel, Progress, Prompt, Row, SequenceId};
+use super::{EarlyExit, EngineError, LoadedModel, Progress, Prompt, Row, SequenceId};
 use crate::decoding::TokenId;
 use crate::generation::{FinishReason, GenerationId};
 
@@ -63,7 +63,11 @@ pub(super) trait Writer: Send {
     /// Adds the rows that it needs in the next forward pass.
     fn push_rows(&self, rows: &mut Vec<Row>);
 
-    /// Chooses tokens from the logits of its rows, and reports what it wrote. Returns why the text
+    /// Adds the early exits that it needs of the rows that it has just added, of which the first has
+    /// this index in the pass.
+    fn push_exits(&self, _first_row: usize, _exits: &mut Vec<EarlyExit>) {}
+
+    /// Chooses tokens from the logits of its rows and of its early exits, and reports what it wrote. Returns why the text
     /// ends, if it does.
     fn choose(
         &mut self,

@@ -22,6 +22,14 @@ pub(super) struct ModelInfo {
     pub tags: Option<Vec<String>>,
     /// The metadata of the model card. Its schema varies by library.
     pub card_data: Option<serde_json::Value>,
+    #[serde(rename = "library_name")]
+    pub library_name: Option<serde_json::Value>,
+    /// The Hub's extract of `config.json`: `architectures`, `model_type`, `quantization_config`.
+    pub config: Option<serde_json::Value>,
+    /// The Hub's extract of a GGUF file's metadata: `architecture`, and `total`, its parameters.
+    pub gguf: Option<serde_json::Value>,
+    /// The number of parameters of each type, and their `total`.
+    pub safetensors: Option<serde_json::Value>,
 }
 
 /// A file of a repository.

@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
 
-use super::HubError;
 use super::environment::{self, Barrier, Variables};
 use super::error::Subject;
 use super::http::HttpClient;
@@ -17,6 +16,7 @@ use super::partial::StartedDownloads;
 use super::proxy::Proxy;
 use super::retry::{CallSpec, RetryPolicy};
 use super::space::free_bytes;
+use super::{HubError, Openable};
 
 /// How to reach the Hub. Unset fields come from the environment, as in other tools: `HF_ENDPOINT`,
 /// `HF_HOME`, `HF_HUB_CACHE`, `HF_HUB_DOWNLOAD_TIMEOUT`, `HF_TOKEN` and the token saved by
@@ -36,6 +36,8 @@ pub struct HubConfig {
     /// The smallest and largest range to request, in bytes. Ranges are sized to take about four
     /// seconds; a lost connection costs at most one range.
     pub range_len: RangeInclusive<u64>,
+    /// What opens. What certainly doesn't is not downloaded.
+    pub openable: Openable,
     /// Returns the free disk space of a folder in bytes, if it is known.
     pub free_bytes: fn(&Path) -> Option<u64>,
     /// Waits before a retry. It is called repeatedly, with times that add up to the delay.
@@ -52,6 +54,7 @@ impl Default for HubConfig {
             first_retry_delay: Duration::from_secs(1),
             n_retries: 5,
             range_len: 1 << 20..=1 << 27,
+            openable: Openable::default(),
             free_bytes,
             sleep: thread::sleep,
         }

@@ -13,6 +13,7 @@ use super::progress::{
 use super::repository::{Listing, RemoteFile};
 use super::retry::{CallEvent, Interruption, RetryPolicy};
 use super::{Hub, HubError};
+use crate::generation::Openness;
 
 /// Bytes of disk space to leave free for other programs.
 const MARGIN: u64 = 100_000_000;
@@ -144,6 +145,13 @@ impl Hub {
         let cache = self.repo_cache(&wanted.repository);
         let model = choose(&listing, wanted.file.as_deref(), &cache)?.clone();
         let files = self.remote_files(&listing, &model, &mut observe)?;
+        // A model of which something is here was checked before that was downloaded.
+        let mut weights = files.iter().filter(|file| is_weights(&file.path));
+        if weights.all(|file| cache.n_bytes_present(file) == 0)
+            && let Some(reason) = self.reason_against(&listing, &model, &mut observe)?
+        {
+            return Err(HubError::Unopenable { reason }.into());
+        }
         Ok(Plan {
             listing,
             model,
@@ -205,6 +213,13 @@ struct Plan {
     cache: RepoCache,
 }
 
+/// Returns whether a file holds weights.
+fn is_weights(path: &str) -> bool {
+    [".gguf", ".safetensors"]
+        .iter()
+        .any(|end| path.ends_with(end))
+}
+
 /// Returns the model that `file` names, or the one to resume if it is `None`.
 fn choose<'a>(
     listing: &'a Listing,
@@ -214,9 +229,7 @@ fn choose<'a>(
     let models = &listing.repository.models;
     let meant = match file {
         Some(name) => ModelFiles::matching(models, name),
-        None => {
-            most_complete(listing, cache).map_or_else(|| models.iter().collect(), |one| vec![one])
-        }
+        None => most_complete(listing, cache).map_or_else(|| openable(models), |one| vec![one]),
     };
     match meant.as_slice() {
         &[model] => Ok(model),
@@ -225,6 +238,16 @@ fn choose<'a>(
             repository: listing.repository.name.clone(),
             names: several.iter().map(|it| it.name().to_owned()).collect(),
         }),
+    }
+}
+
+/// Returns the models that may open, or all of them if none may.
+fn openable(models: &[ModelFiles]) -> Vec<&ModelFiles> {
+    let is_open = |model: &&ModelFiles| !model.openness.is_refused();
+    if models.iter().any(|model| is_open(&model)) {
+        models.iter().filter(is_open).collect()
+    } else {
+        models.iter().collect()
     }
 }
 
@@ -245,7 +268,11 @@ fn no_match_error(listing: &Listing, file: Option<&str>) -> HubError {
         Some(file) => HubError::FileMissing { repository, file },
         None => HubError::NothingToOpen {
             repository,
-            needed: "it needs a GGUF file, or config.json, tokenizer.json and safetensors",
+            reason: match &listing.repository.openness {
+                Openness::NotYet { reason } => reason.clone(),
+                _ => "it needs a GGUF file, or config.json, tokenizer.json and safetensors"
+                    .to_owned(),
+            },
         },
     }
 }

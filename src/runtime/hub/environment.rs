@@ -238,7 +238,7 @@ pub(super) fn user_agent_origin(variables: Variables<'_>) -> Result<Option<Strin
         Ok(origin) if is_sendable(&origin) => Ok(Some(origin)),
         _ => Err(Barrier::Malformed {
             variable,
-            problem: "has a character that can't be sent; set it again".to_owned(),
+            problem: "has a character that can’t be sent; set it again".to_owned(),
         }),
     }
 }

@@ -16,13 +16,13 @@ pub enum HubError {
     #[error("{name:?} is not a repository name; write it as OWNER/NAME")]
     NameMalformed { name: String },
 
-    #[error("{repository} has no model that Quartet can open: {needed}")]
-    NothingToOpen {
-        repository: String,
-        needed: &'static str,
-    },
+    #[error("{repository} has no model that Quartet can open: {reason}")]
+    NothingToOpen { repository: String, reason: String },
 
-    #[error("Quartet can't open {file}; choose a GGUF file or a folder with safetensors")]
+    #[error("{reason}")]
+    Unopenable { reason: String },
+
+    #[error("Quartet can’t open {file}; choose a GGUF file or a folder with safetensors")]
     FileUnopenable { file: String },
 
     #[error("{repository} has several models; choose one of these: {}", .names.join(", "))]

@@ -64,6 +64,11 @@ impl Hub {
             .append(true)
             .open(incomplete)
             .map_err(writing)?;
+        let address = FileAddress {
+            repository: source.repository.to_owned(),
+            commit: source.commit.to_owned(),
+            path: source.file.path.clone(),
+        };
         let n_bytes = source.file.n_bytes;
         let mut n_here = output.metadata().map_err(writing)?.len();
         if n_here > n_bytes {
@@ -76,7 +81,7 @@ impl Hub {
             let range = n_here..n_bytes.min(n_here + range_len);
             let asked_at = Instant::now();
             let mut observe = |event: &CallEvent<'_>| report(reporter, n_here, event);
-            let bytes = self.fetch_range(source, range, retry_policy, &mut observe)?;
+            let bytes = self.fetch_range(&address, range, retry_policy, &mut observe)?;
             output.write_all(&bytes).map_err(writing)?;
             n_here += bytes.len() as u64;
             range_len = next_range_len(
@@ -93,22 +98,17 @@ impl Hub {
     }
 
     /// Downloads exactly this range of a file.
-    fn fetch_range(
+    pub(super) fn fetch_range(
         &self,
-        source: Source<'_>,
+        address: &FileAddress,
         range: Range<u64>,
         retry_policy: RetryPolicy,
         observe: &mut dyn FnMut(&CallEvent<'_>) -> DownloadControl,
     ) -> Result<Vec<u8>, Interruption> {
         let spec = CallSpec {
-            subject: self.subject(source.repository, &source.file.path),
+            subject: self.subject(&address.repository, &address.path),
             timeout: self.timeouts.download,
             retry_policy,
-        };
-        let address = FileAddress {
-            repository: source.repository.to_owned(),
-            commit: source.commit.to_owned(),
-            path: source.file.path.clone(),
         };
         let http = self.http()?;
         self.call_with_retries(&spec, observe, |listener| {

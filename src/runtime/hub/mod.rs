@@ -7,7 +7,11 @@
 //! (`checksum`), and it is stored in the layout that other tools expect (`cache`). `partial` finds
 //! and deletes unfinished downloads.
 //!
-//! This module knows neither the engine nor the window; its result is a path.
+//! What opens is marked from what the Hub says about a repository (`marks`), then checked from the
+//! first bytes of its files before anything large is fetched (`preview`).
+//!
+//! This module knows neither the engine nor the window: what opens is decided by functions that are
+//! handed in (`openable`), and its result is a path.
 
 mod api;
 mod cache;
@@ -19,8 +23,11 @@ mod environment;
 mod error;
 mod fetch;
 mod http;
+mod marks;
 mod model_files;
+mod openable;
 mod partial;
+mod preview;
 mod progress;
 mod proxy;
 mod recommended;
@@ -35,6 +42,7 @@ pub use download::{DownloadFailure, DownloadTarget, Outcome};
 pub use environment::Barrier;
 pub use error::HubError;
 pub use model_files::{ModelFiles, ModelFormat};
+pub use openable::Openable;
 pub use progress::{DownloadControl, DownloadPhase, DownloadProgress, ProgressThrottle};
 pub use recommended::{RECOMMENDED, RecommendedModel};
 pub use repository::Repository;

@@ -1,7 +1,9 @@
-//! Finds, among a repository's files, the models that Quartet can open: a GGUF file, a split GGUF,
+//! Finds, among a repository's files, the models in formats that Quartet reads: a GGUF file, a split GGUF,
 //! or a folder with safetensors.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::generation::Openness;
 
 /// The file format of a model's weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,7 +14,7 @@ pub enum ModelFormat {
     Safetensors,
 }
 
-/// The files of one model that Quartet can open.
+/// The files of one model in a format that Quartet reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelFiles {
     pub format: ModelFormat,
@@ -22,6 +24,8 @@ pub struct ModelFiles {
     pub n_bytes: Option<u64>,
     /// The files' paths in the repository; the weights come last, in order.
     pub paths: Vec<String>,
+    /// Whether it opens, as far as is known.
+    pub openness: Openness,
 }
 
 /// Larger sizes are treated as bogus, so that no sum of sizes overflows.
@@ -139,7 +143,7 @@ fn ggufs(files: &BTreeMap<&str, Option<u64>>) -> Vec<ModelFiles> {
         let paths = match part(stem) {
             None => vec![(*path).to_owned()],
             Some((base, 1, n_parts)) => (1..=n_parts)
-                .map(|index| format!("{base}-{index:05}-of-{n_parts:05}.gguf"))
+                .map(|index| part_name(base, index, n_parts))
                 .collect(),
             Some(_) => continue,
         };
@@ -151,6 +155,20 @@ fn ggufs(files: &BTreeMap<&str, Option<u64>>) -> Vec<ModelFiles> {
         ));
     }
     models
+}
+
+/// Returns the first part that a split GGUF among these files lacks, if there is one.
+pub(super) fn missing_part<'a>(paths: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    let paths: BTreeSet<&str> = paths.into_iter().collect();
+    paths.iter().find_map(|path| {
+        let (base, _, n_parts) = part(path.strip_suffix(".gguf")?)?;
+        let mut parts = (1..=n_parts).map(|index| part_name(base, index, n_parts));
+        parts.find(|part| !paths.contains(part.as_str()))
+    })
+}
+
+fn part_name(base: &str, index: u32, n_parts: u32) -> String {
+    format!("{base}-{index:05}-of-{n_parts:05}.gguf")
 }
 
 fn safetensors(files: &BTreeMap<&str, Option<u64>>) -> Option<ModelFiles> {
@@ -198,6 +216,7 @@ fn if_complete(
         quantization,
         n_bytes: sizes.into_iter().sum(),
         paths,
+        openness: Openness::default(),
     })
 }
 

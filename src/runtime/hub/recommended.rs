@@ -54,7 +54,7 @@ pub const RECOMMENDED: &[RecommendedModel] = &[
         head_dim: 64,
         n_vocab: 49_152,
         license: "Apache 2.0",
-        why: "A step up from 135M; the file is published by the model's authors",
+        why: "A step up from 135M; the file is published by the model’s authors",
     },
     RecommendedModel {
         name: "Qwen3 0.6B",

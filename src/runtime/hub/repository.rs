@@ -1,5 +1,6 @@
 //! Searches the Hub for repositories and lists the files of one.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
@@ -8,10 +9,13 @@ use std::sync::Arc;
 use super::api::{ModelInfo, TreeEntry};
 use super::call::ProgressListener;
 use super::checksum::Checksum;
-use super::model_files::{LARGEST_FILE, ModelFiles, ModelFormat, is_safe_relative_path};
+use super::marks::{base_models, listed, mark, n_params};
+use super::model_files::{LARGEST_FILE, ModelFiles, is_safe_relative_path};
+use super::openable::Openable;
 use super::progress::DownloadControl;
 use super::retry::{CallEvent, Interruption, RetryPolicy};
 use super::{Hub, HubError};
+use crate::generation::{Openness, RemoteModel};
 
 /// A model repository on the Hub.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,8 +31,15 @@ pub struct Repository {
     pub is_gated: bool,
     /// The last change, as an ISO 8601 date and time.
     pub changed_at: Option<String>,
-    /// The models that Quartet can open. A search omits their sizes; `Hub::files` adds them.
+    /// The number of parameters, if the Hub states it.
+    pub n_params: Option<u64>,
+    /// The models from which this one was made, such as the one that was quantized.
+    pub base_models: Vec<String>,
+    /// The models in formats that Quartet reads. A search omits their sizes; `Hub::files` adds
+    /// them.
     pub models: Vec<ModelFiles>,
+    /// Whether any of the models opens, or why none does.
+    pub openness: Openness,
 }
 
 /// A file on the Hub.
@@ -46,6 +57,8 @@ pub(super) struct Listing {
     pub repository: Repository,
     /// The commit to download from, so that all files belong together.
     pub commit: String,
+    /// All files of the repository, with their sizes.
+    pub files: RemoteModel,
     /// The SHA-256 of each large (LFS) file, by path.
     sha256: BTreeMap<String, String>,
 }
@@ -72,12 +85,33 @@ impl Listing {
     }
 }
 
-/// Tags of repositories whose safetensors only a specific library can read.
-const UNSUPPORTED_TAGS: &[&str] = &["awq", "bitsandbytes", "compressed-tensors", "gptq", "mlx"];
+/// What a search asks for: the file format, and the task if that is needed to keep out most models
+/// that don't write text.
+const SEARCHES: [(&str, Option<&str>); 3] = [
+    ("gguf", None),
+    ("safetensors", Some("text-generation")),
+    ("safetensors", Some("image-text-to-text")),
+];
+
+/// The properties of each repository that a search asks for.
+const PROPERTIES: [&str; 12] = [
+    "cardData",
+    "config",
+    "downloads",
+    "gated",
+    "gguf",
+    "lastModified",
+    "library_name",
+    "likes",
+    "pipeline_tag",
+    "safetensors",
+    "siblings",
+    "tags",
+];
 
 impl Hub {
-    /// Searches for text models by name and returns at most `n_max`, the most downloaded first.
-    /// Returns `None` if `go_on` returned false.
+    /// Searches for models by name and returns at most `n_max`, those that certainly don't open last,
+    /// and otherwise the most downloaded first. Returns `None` if `go_on` returned false.
     pub fn search(
         &self,
         query: &str,
@@ -86,7 +120,7 @@ impl Hub {
     ) -> Result<Option<Vec<Repository>>, HubError> {
         let http = self.http()?;
         let mut found = BTreeMap::new();
-        for (tag, pipeline) in [("gguf", None), ("safetensors", Some("text-generation"))] {
+        for (tag, task) in SEARCHES {
             let (query, limit) = (query.trim(), n_max.to_string());
             let call = |listener: Arc<ProgressListener>| {
                 let (http, query, limit) = (http.clone(), query.to_owned(), limit.clone());
@@ -96,9 +130,9 @@ impl Hub {
                         ("filter", tag),
                         ("sort", "downloads"),
                         ("limit", limit.as_str()),
-                        ("full", "true"),
                     ];
-                    parameters.extend(pipeline.map(|pipeline| ("pipeline_tag", pipeline)));
+                    parameters.extend(task.map(|task| ("pipeline_tag", task)));
+                    parameters.extend(PROPERTIES.map(|property| ("expand", property)));
                     http.get::<Vec<ModelInfo>>("api/models", &parameters, &listener)
                         .await
                 }
@@ -109,24 +143,33 @@ impl Hub {
             let Some(infos) = unless_cancelled(infos)? else {
                 return Ok(None);
             };
-            let texts = infos.into_iter().take(n_max).filter(is_text_model);
-            found.extend(texts.map(|info| (info.id.clone(), Repository::from(&info))));
+            let openable = &self.config.openable;
+            let infos = infos.into_iter().take(n_max);
+            found.extend(infos.map(|info| (info.id.clone(), Repository::new(&info, openable))));
         }
         let mut found: Vec<Repository> = found.into_values().collect();
-        found.retain(|repository| !repository.models.is_empty());
-        found.sort_by_key(|repository| std::cmp::Reverse(repository.n_downloads));
+        found.sort_by_key(|repository| {
+            let is_refused = repository.openness.is_refused();
+            (is_refused, Reverse(repository.n_downloads))
+        });
         found.truncate(n_max);
         Ok(Some(found))
     }
 
-    /// Returns one repository with the sizes of its models, or `None` if `go_on` returned false.
+    /// Returns one repository with the sizes of its models, marked by their configurations, or `None`
+    /// if `go_on` returned false.
     pub fn files(
         &self,
         repository: &str,
         go_on: &mut dyn FnMut() -> bool,
     ) -> Result<Option<Repository>, HubError> {
-        let listing = self.list(repository, RetryPolicy::Never, &mut cancel_unless(go_on));
-        Ok(unless_cancelled(listing)?.map(|listing| listing.repository))
+        let observe = &mut cancel_unless(go_on);
+        let listing = self.list(repository, RetryPolicy::Never, observe);
+        let Some(mut listing) = unless_cancelled(listing)? else {
+            return Ok(None);
+        };
+        let refined = self.refine_marks(&mut listing, observe);
+        Ok(unless_cancelled(refined)?.map(|()| listing.repository))
     }
 
     /// Returns the repository with the commit and checksums that a download needs.
@@ -158,11 +201,15 @@ impl Hub {
         Ok(Listing {
             sha256: sha256.collect(),
             commit,
+            files: RemoteModel {
+                repository: name.to_owned(),
+                ..listed(&info)
+            },
             repository: Repository {
                 // Even if the repository was renamed, its files are cached under the requested
                 // name.
                 name: name.to_owned(),
-                ..Repository::from(&info)
+                ..Repository::new(&info, &self.config.openable)
             },
         })
     }
@@ -240,14 +287,12 @@ impl Hub {
     }
 }
 
-impl From<&ModelInfo> for Repository {
-    fn from(info: &ModelInfo) -> Self {
+impl Repository {
+    fn new(info: &ModelInfo, openable: &Openable) -> Self {
         let tags = || info.tags.iter().flatten();
         let files = info.siblings.iter().flatten();
         let mut models = ModelFiles::among(files.map(|file| (file.rfilename.as_str(), file.size)));
-        if tags().any(|tag| UNSUPPORTED_TAGS.contains(&tag.as_str())) {
-            models.retain(|model| model.format != ModelFormat::Safetensors);
-        }
+        let openness = mark(info, &mut models, openable);
         let card = info.card_data.as_ref();
         let license_of_card = card.and_then(|card| card.get("license")?.as_str());
         let license_of_tags = || tags().find_map(|tag| tag.strip_prefix("license:"));
@@ -261,15 +306,12 @@ impl From<&ModelInfo> for Repository {
                 .as_ref()
                 .is_some_and(serde_json::Value::is_string),
             changed_at: info.last_modified.clone(),
+            n_params: n_params(info),
+            base_models: base_models(info),
             models,
+            openness,
         }
     }
-}
-
-/// Returns whether a repository holds a text model; GGUF files also store image and speech models.
-fn is_text_model(info: &ModelInfo) -> bool {
-    let task = info.pipeline_tag.as_deref();
-    matches!(task, None | Some("text-generation" | "conversational"))
 }
 
 /// Rejects names that would be unsafe in a URL or a path.

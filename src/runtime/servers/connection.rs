@@ -5,12 +5,10 @@ use serde_json::Value;
 use super::error::Broken;
 use super::found::{file_name, model_name};
 use super::http::Http;
+use super::kind::ServerApi;
 use super::llama_server::text;
 use super::served::Served;
-use super::{
-    SampledBy, ServerConfig, ServerError, ServerInfo, ServerKind, StopFlag, llama_server, ollama,
-    vllm,
-};
+use super::{SampledBy, ServerConfig, ServerError, ServerInfo, ServerKind, StopFlag};
 use crate::decoding::TokenId;
 use crate::generation::{Piece, Vocabulary};
 
@@ -81,6 +79,10 @@ impl Connection {
         self.served.info.kind
     }
 
+    pub(super) const fn api(&self) -> &'static dyn ServerApi {
+        self.served.info.kind.api()
+    }
+
     pub(super) fn host(&self) -> &str {
         self.served.host()
     }
@@ -100,21 +102,9 @@ impl Connection {
             if self.piece(token).is_some() {
                 continue;
             }
-            let piece = match self.kind() {
-                ServerKind::LlamaServer => {
-                    let name = llama_server::name_of(self, token, stop)?;
-                    if name.is_empty() {
-                        Piece::unnamed(token)
-                    } else {
-                        Piece::special(&name)
-                    }
-                }
-                ServerKind::Vllm => {
-                    vllm::piece_of(&self.served, &vllm::name_of(self, token, stop)?)
-                }
-                ServerKind::Ollama | ServerKind::OpenAi => continue,
-            };
-            self.served.learn(token, piece);
+            if let Some(piece) = self.api().name_token(self, token, stop)? {
+                self.served.learn(token, piece);
+            }
         }
         Ok(())
     }
@@ -138,32 +128,31 @@ impl Connection {
 /// Finds out what kind of server it is and which model it serves.
 fn find(http: &Http, config: &ServerConfig, stop: &StopFlag) -> Result<ServerInfo, Broken> {
     let listed = match (http.get("/v1/models", stop), config.kind, &config.model) {
-        // Some services don't list their models.
-        (
-            Err(Broken::Failed(ServerError::NotFound { .. })),
-            Some(ServerKind::OpenAi),
-            Some(model),
-        ) => return Ok(ServerInfo::new(ServerKind::OpenAi, &http.peer.host, model)),
+        (Err(Broken::Failed(ServerError::NotFound { .. })), Some(kind), Some(model))
+            if !kind.api().lists_models() =>
+        {
+            return Ok(ServerInfo::new(kind, &http.peer.host, model));
+        }
         (listed, ..) => listed?,
     };
     let models = listed.get("data").and_then(Value::as_array);
     let models = models.ok_or_else(|| http.peer.unexpected("no list of models"))?;
     let model = chosen(models, config.model.as_deref(), http)?;
-    let name = text(model, "id").unwrap_or_default();
-    let owner = text(model, "owned_by").unwrap_or_default();
-    let kind = match (config.kind, owner) {
-        (Some(kind), _) => kind,
-        (None, "llamacpp") => ServerKind::LlamaServer,
-        (None, "vllm") => ServerKind::Vllm,
-        (None, _) if is_ollama(http, stop)? => ServerKind::Ollama,
-        (None, _) => ServerKind::OpenAi,
+    let kind = match config.kind {
+        Some(kind) => kind,
+        None => recognized(text(model, "owned_by").unwrap_or_default(), http, stop)?,
     };
-    match kind {
-        ServerKind::LlamaServer => llama_server::find(http, model, stop),
-        ServerKind::Vllm => vllm::find(http, model, stop),
-        ServerKind::Ollama => ollama::find(http, name, stop),
-        ServerKind::OpenAi => Ok(ServerInfo::new(kind, &http.peer.host, name)),
+    kind.api().find(http, model, stop)
+}
+
+/// Returns the kind of a server whose model has this owner.
+fn recognized(owner: &str, http: &Http, stop: &StopFlag) -> Result<ServerKind, Broken> {
+    for kind in ServerKind::ALL {
+        if kind.api().recognizes(owner, http, stop)? {
+            return Ok(kind);
+        }
     }
+    Ok(ServerKind::OpenAi)
 }
 
 fn chosen<'a>(
@@ -187,13 +176,5 @@ fn chosen<'a>(
                 .filter_map(|model| text(model, "id").map(|id| model_name(id).to_owned()))
                 .collect(),
         }),
-    }
-}
-
-fn is_ollama(http: &Http, stop: &StopFlag) -> Result<bool, Broken> {
-    match http.get("/api/version", stop) {
-        Ok(answer) => Ok(text(&answer, "version").is_some()),
-        Err(Broken::Failed(_)) => Ok(false),
-        Err(Broken::Stopped) => Err(Broken::Stopped),
     }
 }

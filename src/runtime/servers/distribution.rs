@@ -1,7 +1,7 @@
 //! The distribution of one step as a server reports it, checked and converted to a head.
 
+use super::ServerError;
 use super::served::Served;
-use super::{ServerError, ServerKind};
 use crate::decoding::{ASSUMED_VOCABULARY, Candidate, ServedHead, TokenId};
 use crate::generation::Piece;
 
@@ -115,8 +115,7 @@ pub(super) fn checked(
     })
 }
 
-/// Returns whether the tokens that were not reported are impossible. llama-server sorts impossible
-/// tokens last and reports them like the others.
+/// Returns whether the tokens that were not reported are impossible.
 fn names_all(reported: &Reported, served: &Served) -> bool {
     let info = &served.info;
     let is_impossible = |token: &ReportedToken| {
@@ -124,8 +123,8 @@ fn names_all(reported: &Reported, served: &Served) -> bool {
             .log_prob
             .is_some_and(|log_prob| log_prob <= LEAST_LOG_PROB)
     };
-    let names_impossible =
-        info.kind == ServerKind::LlamaServer && reported.top.iter().any(is_impossible);
+    let reports_all = info.kind.api().spec().reports_all;
+    let names_impossible = reports_all && reported.top.iter().any(is_impossible);
     names_impossible
         || info
             .n_vocab

@@ -80,7 +80,7 @@ impl ServerInfo {
 
     /// Returns whether the server renders chat messages as prompts.
     pub fn renders_chat(&self) -> bool {
-        self.kind == ServerKind::LlamaServer && self.has_chat_template
+        self.has_chat_template
     }
 
     /// Returns whether a special token with this name ends a text.
@@ -101,27 +101,7 @@ impl ServerInfo {
 
     /// Returns sentences about what to expect from this kind of server.
     pub fn remarks(&self) -> Vec<&'static str> {
-        match self.kind {
-            ServerKind::LlamaServer => vec![
-                "If a step needs more log-probabilities than were requested, Quartet requests all of \
-                 them",
-                "Requesting probabilities turns off llama-server’s sampling on the GPU",
-                "With speculative decoding, llama-server reports no probabilities for drafted tokens",
-            ],
-            ServerKind::Vllm => vec![
-                "vLLM reports at most 20 log-probabilities, unless it was started with a higher \
-                 --max-logprobs",
-            ],
-            ServerKind::Ollama => vec![
-                "Ollama reports at most 20 log-probabilities and no token ids; it tokenizes the text \
-                 again at each step",
-                "Ollama does not report the probability that the text ends: when its own sampler \
-                 would end the text, so does Quartet",
-            ],
-            ServerKind::OpenAi => vec![
-                "Tokens have texts but no ids; the server tokenizes the text again at each step",
-            ],
-        }
+        self.kind.api().spec().remarks.to_vec()
     }
 }
 

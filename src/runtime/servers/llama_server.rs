@@ -2,156 +2,270 @@
 //!
 //! Source: `tools/server` of llama.cpp, 2026.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::distribution::{Reported, ReportedToken};
 use super::error::Broken;
 use super::http::Http;
+use super::kind::{ServerApi, ServerSpec};
 use super::request::{Answer, Place, StreamEnd, StreamPart, id_of, split_text, without_probs};
+use super::sampler::add_settings;
 use super::served::Served;
 use super::{Connection, ServerError, ServerInfo, ServerKind, StopFlag};
 use crate::decoding::TokenId;
+use crate::decoding::dialect::Dialect;
 use crate::generation::{Piece, PromptToken};
+use crate::interop::tools::RequestFormat;
 
-/// Reads the properties of the server and its model. `model` is an entry of `/v1/models`.
-pub(super) fn find(http: &Http, model: &Value, stop: &StopFlag) -> Result<ServerInfo, Broken> {
-    let id = text(model, "id").unwrap_or_default();
-    let mut info = ServerInfo::new(ServerKind::LlamaServer, &http.peer.host, id);
-    let meta = model.get("meta").unwrap_or(&Value::Null);
-    info.n_vocab = count(meta, "n_vocab");
-    info.n_context = count(meta, "n_ctx");
-    info.n_params = meta.get("n_params").and_then(Value::as_u64).unwrap_or(0);
-    let props = http.get("/props", stop)?;
-    let settings = props.get("default_generation_settings");
-    let settings = settings.unwrap_or(&Value::Null);
-    info.n_context = count(settings, "n_ctx").or(info.n_context);
-    info.n_slots = count(&props, "total_slots");
-    for (field, name) in [
-        (&mut info.version, "build_info"),
-        (&mut info.begin_name, "bos_token"),
-        (&mut info.end_name, "eos_token"),
-        (&mut info.quantization, "model_ftype"),
-    ] {
-        text(&props, name).unwrap_or_default().clone_into(field);
+/// llama-server.
+pub(super) struct LlamaServer;
+
+const SPEC: ServerSpec = ServerSpec {
+    name: "llama-server",
+    word: "llama-server",
+    has_ids: true,
+    default_n_probs: 128,
+    reports_all: true,
+    streams_drafted_texts: true,
+    format: RequestFormat::LlamaServer,
+    remarks: &[
+        "If a step needs more log-probabilities than were requested, Quartet requests all of them",
+        "Requesting probabilities turns off llama-server’s sampling on the GPU",
+        "With speculative decoding, llama-server reports no probabilities for drafted tokens",
+    ],
+};
+
+impl ServerApi for LlamaServer {
+    fn spec(&self) -> &'static ServerSpec {
+        &SPEC
     }
-    info.has_chat_template = text(&props, "chat_template").is_some_and(|it| !it.is_empty());
-    Ok(info)
-}
 
-/// Renders a message with the model's chat template.
-pub(super) fn render(
-    connection: &Connection,
-    message: &str,
-    system: Option<&str>,
-    stop: &StopFlag,
-) -> Result<String, Broken> {
-    let mut messages = Vec::new();
-    if let Some(system) = system {
-        messages.push(json!({ "role": "system", "content": system }));
+    fn recognizes(&self, owner: &str, _http: &Http, _stop: &StopFlag) -> Result<bool, Broken> {
+        Ok(owner == "llamacpp")
     }
-    messages.push(json!({ "role": "user", "content": message }));
-    let body = json!({ "messages": messages });
-    let answer = connection.http().post("/apply-template", &body, stop)?;
-    let prompt = text(&answer, "prompt").map(str::to_owned);
-    Ok(prompt.ok_or_else(|| connection.served().peer.unexpected("no rendered prompt"))?)
-}
 
-/// Returns the tokens of a prompt, including those that the model adds.
-pub(super) fn tokenize(
-    connection: &Connection,
-    prompt: &str,
-    stop: &StopFlag,
-) -> Result<Vec<PromptToken>, Broken> {
-    let body = json!({
-        "content": prompt, "add_special": true, "parse_special": true, "with_pieces": true,
-    });
-    let answer = connection.http().post("/tokenize", &body, stop)?;
-    let unexpected = || connection.served().peer.unexpected("no list of tokens");
-    let tokens = answer.get("tokens").and_then(Value::as_array);
-    let mut read = Vec::new();
-    for token in tokens.ok_or_else(unexpected)? {
-        let id = token.get("id").and_then(id_of);
-        let id = connection.served().check_id(id.ok_or_else(unexpected)?)?;
-        let bytes = match token.get("piece") {
-            Some(Value::String(piece)) => piece.as_bytes().to_vec(),
-            Some(bytes) => bytes_of(bytes).ok_or_else(unexpected)?,
-            None => return Err(unexpected().into()),
+    fn find(&self, http: &Http, model: &Value, stop: &StopFlag) -> Result<ServerInfo, Broken> {
+        let id = text(model, "id").unwrap_or_default();
+        let mut info = ServerInfo::new(ServerKind::LlamaServer, &http.peer.host, id);
+        let meta = model.get("meta").unwrap_or(&Value::Null);
+        info.n_vocab = count(meta, "n_vocab");
+        info.n_context = count(meta, "n_ctx");
+        info.n_params = meta.get("n_params").and_then(Value::as_u64).unwrap_or(0);
+        let props = http.get("/props", stop)?;
+        let settings = props.get("default_generation_settings");
+        let settings = settings.unwrap_or(&Value::Null);
+        info.n_context = count(settings, "n_ctx").or(info.n_context);
+        info.n_slots = count(&props, "total_slots");
+        for (field, name) in [
+            (&mut info.version, "build_info"),
+            (&mut info.begin_name, "bos_token"),
+            (&mut info.end_name, "eos_token"),
+            (&mut info.quantization, "model_ftype"),
+        ] {
+            text(&props, name).unwrap_or_default().clone_into(field);
+        }
+        info.has_chat_template = text(&props, "chat_template").is_some_and(|it| !it.is_empty());
+        Ok(info)
+    }
+
+    fn render_chat(
+        &self,
+        connection: &Connection,
+        message: &str,
+        system: Option<&str>,
+        stop: &StopFlag,
+    ) -> Result<Option<String>, Broken> {
+        let mut messages = Vec::new();
+        if let Some(system) = system {
+            messages.push(json!({ "role": "system", "content": system }));
+        }
+        messages.push(json!({ "role": "user", "content": message }));
+        let body = json!({ "messages": messages });
+        let answer = connection.http().post("/apply-template", &body, stop)?;
+        let prompt = text(&answer, "prompt").map(str::to_owned);
+        let unexpected = || connection.served().peer.unexpected("no rendered prompt");
+        Ok(Some(prompt.ok_or_else(unexpected)?))
+    }
+
+    fn tokenize(
+        &self,
+        connection: &Connection,
+        prompt: &str,
+        stop: &StopFlag,
+    ) -> Result<Vec<PromptToken>, Broken> {
+        let body = json!({
+            "content": prompt, "add_special": true, "parse_special": true, "with_pieces": true,
+        });
+        let answer = connection.http().post("/tokenize", &body, stop)?;
+        let unexpected = || connection.served().peer.unexpected("no list of tokens");
+        let tokens = answer.get("tokens").and_then(Value::as_array);
+        let mut read = Vec::new();
+        for token in tokens.ok_or_else(unexpected)? {
+            let id = token.get("id").and_then(id_of);
+            let id = connection.served().check_id(id.ok_or_else(unexpected)?)?;
+            let bytes = match token.get("piece") {
+                Some(Value::String(piece)) => piece.as_bytes().to_vec(),
+                Some(bytes) => bytes_of(bytes).ok_or_else(unexpected)?,
+                None => return Err(unexpected().into()),
+            };
+            let info = connection.info();
+            let name = String::from_utf8_lossy(&bytes);
+            let is_special = *name == info.begin_name || *name == info.end_name;
+            let piece = if is_special && !name.is_empty() {
+                Piece::special(&name)
+            } else {
+                Piece::text(bytes)
+            };
+            connection.served().learn(id, piece.clone());
+            read.push(PromptToken { id, piece });
+        }
+        Ok(read)
+    }
+
+    fn ask_step(
+        &self,
+        connection: &Connection,
+        place: Place<'_>,
+        n_probs: usize,
+        stop: &StopFlag,
+    ) -> Result<Answer, Broken> {
+        let mut body = step_body(connection, place, n_probs);
+        // The server's own choice does not matter here.
+        for (name, value) in [("n_predict", json!(1)), ("temperature", json!(0.0))] {
+            set(&mut body, name, value);
+        }
+        let mut answer = connection.http().post("/completion", &body, stop)?;
+        // The server omits the probabilities if the token that it chose ends within a character. A
+        // bias, which the reported probabilities don't include, makes it choose another token.
+        if probs_of(&answer).is_empty()
+            && let Some(plain) = connection.served().plain_token()
+        {
+            set(&mut body, "logit_bias", json!([[plain.0, 1000.0]]));
+            answer = connection.http().post("/completion", &body, stop)?;
+        }
+        Ok(self.answer_of(connection.served(), place.number(), &answer)?)
+    }
+
+    fn answer_of(
+        &self,
+        served: &Served,
+        number: usize,
+        answer: &Value,
+    ) -> Result<Answer, ServerError> {
+        let reported = probs_of(answer).first().map(reported);
+        let reported = reported.filter(Reported::has_probs);
+        let no_probs = || ServerError::NoProbabilities {
+            host: served.host().to_owned(),
+            number,
+            remedy: "start llama-server without drafts (speculative decoding) if it has them",
         };
-        let info = connection.info();
-        let name = String::from_utf8_lossy(&bytes);
-        let is_special = *name == info.begin_name || *name == info.end_name;
-        let piece = if is_special && !name.is_empty() {
-            Piece::special(&name)
+        Ok(Answer {
+            reported: reported.ok_or_else(no_probs)?,
+            server_secs: answer.get("timings").and_then(|timings| {
+                let secs = |name| Some(timings.get(name)?.as_f64()? / 1e3);
+                Some(secs("prompt_ms")? + secs("predicted_ms")?)
+            }),
+            model: text(answer, "model").map(str::to_owned),
+            end: None,
+        })
+    }
+
+    fn stream_part(&self, served: &Served, part: &Value) -> StreamPart {
+        let timings = part.get("timings").unwrap_or(&Value::Null);
+        let mut read = StreamPart {
+            model: text(part, "model").map(str::to_owned),
+            server_secs: timings
+                .get("predicted_ms")
+                .and_then(Value::as_f64)
+                .map(|ms| ms / 1e3),
+            ..StreamPart::default()
+        };
+        let stopped = part.get("stop").and_then(Value::as_bool) == Some(true);
+        if stopped {
+            read.end = Some(end_of(served, part));
+        }
+        let content = text(part, "content").unwrap_or_default();
+        // The last part of a stream repeats all probabilities, but no text.
+        if stopped && content.is_empty() {
+            return read;
+        }
+        let steps: Vec<Reported> = probs_of(part).iter().map(reported).collect();
+        read.tokens = if steps.is_empty() {
+            without_probs(content, part.get("tokens").unwrap_or(&Value::Null))
         } else {
-            Piece::text(bytes)
+            split_text(content, steps)
         };
-        connection.served().learn(id, piece.clone());
-        read.push(PromptToken { id, piece });
+        read
     }
-    Ok(read)
+
+    fn name_token(
+        &self,
+        connection: &Connection,
+        token: TokenId,
+        stop: &StopFlag,
+    ) -> Result<Option<Piece>, Broken> {
+        let name = name_of(connection, token, stop)?;
+        Ok(Some(if name.is_empty() {
+            Piece::unnamed(token)
+        } else {
+            Piece::special(&name)
+        }))
+    }
+
+    fn neutral_fields(&self, fields: &Map<String, Value>) -> Vec<(&'static str, Value)> {
+        let mut others = vec![
+            ("samplers", json!(usual_order())),
+            ("mirostat", json!(0)),
+            ("dynatemp_range", json!(0.0)),
+            ("typical_p", json!(1.0)),
+            ("top_n_sigma", json!(-1.0)),
+            ("xtc_probability", json!(0.0)),
+            ("presence_penalty", json!(0.0)),
+            ("frequency_penalty", json!(0.0)),
+            ("dry_multiplier", json!(0.0)),
+            ("min_keep", json!(0)),
+            ("ignore_eos", json!(false)),
+        ];
+        if !fields.contains_key("json_schema") {
+            others.push(("grammar", json!("")));
+        }
+        others
+    }
+
+    fn sampler_request(
+        &self,
+        connection: &Connection,
+        place: Place<'_>,
+        fields: Map<String, Value>,
+        n_max: usize,
+    ) -> Result<(&'static str, Value), ServerError> {
+        let mut body = step_body(connection, place, connection.n_probs());
+        set(&mut body, "timings_per_token", json!(true));
+        add_settings(&mut body, fields);
+        set(&mut body, "n_predict", json!(n_max));
+        Ok(("/completion", body))
+    }
+}
+
+/// Returns llama-server's order, unless it was started with another one.
+pub(super) fn usual_order() -> Vec<&'static str> {
+    let mut names = Vec::new();
+    for kind in Dialect::LlamaCpp.kinds() {
+        let name = kind.spec().llama_samplers.first().copied();
+        names.extend(name.filter(|name| !names.contains(name)));
+    }
+    names
 }
 
 /// Returns the name of a special token, which the list of probabilities leaves empty.
-pub(super) fn name_of(
-    connection: &Connection,
-    token: TokenId,
-    stop: &StopFlag,
-) -> Result<String, Broken> {
+fn name_of(connection: &Connection, token: TokenId, stop: &StopFlag) -> Result<String, Broken> {
     let body = json!({ "tokens": [token.0] });
     let answer = connection.http().post("/detokenize", &body, stop)?;
     Ok(text(&answer, "content").unwrap_or_default().to_owned())
 }
 
-/// Requests the distribution of the next token.
-pub(super) fn ask_step(
-    connection: &Connection,
-    place: Place<'_>,
-    n_probs: usize,
-    stop: &StopFlag,
-) -> Result<Answer, Broken> {
-    let mut body = step_body(connection, place, n_probs);
-    // The server's own choice does not matter here.
-    for (name, value) in [("n_predict", json!(1)), ("temperature", json!(0.0))] {
-        set(&mut body, name, value);
-    }
-    let mut answer = connection.http().post("/completion", &body, stop)?;
-    // The server omits the probabilities if the token that it chose ends within a character. A
-    // bias, which the reported probabilities don't include, makes it choose another token.
-    if probs_of(&answer).is_empty()
-        && let Some(plain) = connection.served().plain_token()
-    {
-        set(&mut body, "logit_bias", json!([[plain.0, 1000.0]]));
-        answer = connection.http().post("/completion", &body, stop)?;
-    }
-    Ok(answer_of(connection.served(), place.number(), &answer)?)
-}
-
-/// Reads the response to a request for the token with this number.
-pub(super) fn answer_of(
-    served: &Served,
-    number: usize,
-    answer: &Value,
-) -> Result<Answer, ServerError> {
-    let reported = probs_of(answer).first().map(reported);
-    let reported = reported.filter(Reported::has_probs);
-    let no_probs = || ServerError::NoProbabilities {
-        host: served.host().to_owned(),
-        number,
-        remedy: "start llama-server without drafts (speculative decoding) if it has them",
-    };
-    Ok(Answer {
-        reported: reported.ok_or_else(no_probs)?,
-        server_secs: answer.get("timings").and_then(|timings| {
-            let secs = |name| Some(timings.get(name)?.as_f64()? / 1e3);
-            Some(secs("prompt_ms")? + secs("predicted_ms")?)
-        }),
-        model: text(answer, "model").map(str::to_owned),
-        end: None,
-    })
-}
-
 /// Returns the parts of a request that do not depend on what chooses the tokens.
-pub(super) fn step_body(connection: &Connection, place: Place<'_>, n_probs: usize) -> Value {
+fn step_body(connection: &Connection, place: Place<'_>, n_probs: usize) -> Value {
     let tokens: Vec<u32> = place.tokens.iter().map(|token| token.0).collect();
     let mut body = json!({
         "prompt": tokens,
@@ -167,35 +281,6 @@ pub(super) fn step_body(connection: &Connection, place: Place<'_>, n_probs: usiz
         set(&mut body, "id_slot", json!(slot));
     }
     body
-}
-
-/// Reads a part of a stream, or a whole response from a server that does not stream.
-pub(super) fn stream_part(served: &Served, part: &Value) -> StreamPart {
-    let timings = part.get("timings").unwrap_or(&Value::Null);
-    let mut read = StreamPart {
-        model: text(part, "model").map(str::to_owned),
-        server_secs: timings
-            .get("predicted_ms")
-            .and_then(Value::as_f64)
-            .map(|ms| ms / 1e3),
-        ..StreamPart::default()
-    };
-    let stopped = part.get("stop").and_then(Value::as_bool) == Some(true);
-    if stopped {
-        read.end = Some(end_of(served, part));
-    }
-    let content = text(part, "content").unwrap_or_default();
-    // The last part of a stream repeats all probabilities, but no text.
-    if stopped && content.is_empty() {
-        return read;
-    }
-    let steps: Vec<Reported> = probs_of(part).iter().map(reported).collect();
-    read.tokens = if steps.is_empty() {
-        without_probs(content, part.get("tokens").unwrap_or(&Value::Null))
-    } else {
-        split_text(content, steps)
-    };
-    read
 }
 
 fn end_of(served: &Served, part: &Value) -> StreamEnd {
@@ -257,5 +342,26 @@ pub(super) fn count(json: &Value, name: &str) -> Option<usize> {
 pub(super) fn set(body: &mut Value, name: &str, value: Value) {
     if let Some(fields) = body.as_object_mut() {
         fields.insert(name.to_owned(), value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::usual_order;
+
+    #[test]
+    fn the_order_is_that_of_the_dialect() {
+        let names = [
+            "penalties",
+            "dry",
+            "top_n_sigma",
+            "top_k",
+            "typ_p",
+            "top_p",
+            "min_p",
+            "xtc",
+            "temperature",
+        ];
+        assert_eq!(usual_order(), names);
     }
 }

@@ -3,30 +3,140 @@
 //!
 //! Sources: OpenAI's API reference of completions (legacy) and `vllm/entrypoints/openai`.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::distribution::{Reported, ReportedToken};
 use super::error::Broken;
+use super::http::Http;
+use super::kind::{ServerApi, ServerSpec};
 use super::llama_server::{bytes_of, set, text};
 use super::request::{Answer, Place, StreamEnd, StreamPart, split_text, without_probs};
+use super::sampler::add_settings;
 use super::served::Served;
-use super::{Connection, ServerError, StopFlag};
+use super::{Connection, ServerError, ServerInfo, ServerKind, StopFlag};
+use crate::generation::GenerationConfig;
+use crate::interop::tools::{RequestFormat, RequestSettings, request_settings};
 
-/// Requests the distribution of the next token.
-pub(super) fn ask_step(
-    connection: &Connection,
-    place: Place<'_>,
-    n_probs: usize,
-    stop: &StopFlag,
-) -> Result<Answer, Broken> {
-    let prompt = place
-        .whole_text()
-        .ok_or_else(|| part_of_character(connection))?;
-    let mut body = body(connection, &json!(prompt), n_probs);
-    set(&mut body, "max_tokens", json!(1));
-    set(&mut body, "temperature", json!(0.0));
-    let answer = connection.http().post("/v1/completions", &body, stop)?;
-    Ok(answer_of(connection.served(), place.number(), &answer)?)
+/// Any server with OpenAI's completions API.
+pub(super) struct OpenAi;
+
+const SPEC: ServerSpec = ServerSpec {
+    name: "OpenAI-compatible server",
+    word: "openai",
+    has_ids: false,
+    default_n_probs: 5,
+    reports_all: false,
+    streams_drafted_texts: false,
+    format: RequestFormat::OpenAi,
+    remarks: &["Tokens have texts but no ids; the server tokenizes the text again at each step"],
+};
+
+impl ServerApi for OpenAi {
+    fn spec(&self) -> &'static ServerSpec {
+        &SPEC
+    }
+
+    fn recognizes(&self, _owner: &str, _http: &Http, _stop: &StopFlag) -> Result<bool, Broken> {
+        Ok(true)
+    }
+
+    /// Some services don't list their models.
+    fn lists_models(&self) -> bool {
+        false
+    }
+
+    fn find(&self, http: &Http, model: &Value, _stop: &StopFlag) -> Result<ServerInfo, Broken> {
+        let name = text(model, "id").unwrap_or_default();
+        Ok(ServerInfo::new(ServerKind::OpenAi, &http.peer.host, name))
+    }
+
+    fn ask_step(
+        &self,
+        connection: &Connection,
+        place: Place<'_>,
+        n_probs: usize,
+        stop: &StopFlag,
+    ) -> Result<Answer, Broken> {
+        let prompt = place
+            .whole_text()
+            .ok_or_else(|| part_of_character(connection))?;
+        let mut body = body(connection, &json!(prompt), n_probs);
+        set(&mut body, "max_tokens", json!(1));
+        set(&mut body, "temperature", json!(0.0));
+        let answer = connection.http().post("/v1/completions", &body, stop)?;
+        Ok(self.answer_of(connection.served(), place.number(), &answer)?)
+    }
+
+    fn answer_of(
+        &self,
+        served: &Served,
+        number: usize,
+        answer: &Value,
+    ) -> Result<Answer, ServerError> {
+        let choice = first_choice(answer);
+        let choice = choice.ok_or_else(|| served.peer.unexpected("no choice"))?;
+        let steps = steps_of(choice);
+        let is_empty = steps.is_empty() && content_of(choice).is_empty();
+        let end = choice.get("finish_reason").filter(|_| is_empty);
+        let end = end.and_then(|reason| StreamEnd::of(reason, served));
+        let reported = steps.into_iter().next().unwrap_or_default();
+        if end.is_none() && !reported.has_probs() {
+            return Err(ServerError::NoProbabilities {
+                host: served.host().to_owned(),
+                number,
+                remedy: "use a server whose completions API supports “logprobs”",
+            });
+        }
+        Ok(Answer {
+            reported,
+            server_secs: None,
+            model: text(answer, "model").map(str::to_owned),
+            end,
+        })
+    }
+
+    fn stream_part(&self, served: &Served, part: &Value) -> StreamPart {
+        let mut read = StreamPart {
+            model: text(part, "model").map(str::to_owned),
+            ..StreamPart::default()
+        };
+        // A part that only reports usage has no choice.
+        let Some(choice) = first_choice(part) else {
+            return read;
+        };
+        let reason = choice.get("finish_reason").unwrap_or(&Value::Null);
+        read.end = StreamEnd::of(reason, served);
+        let steps = steps_of(choice);
+        let content = content_of(choice);
+        read.tokens = if steps.is_empty() {
+            without_probs(content, choice.get("token_ids").unwrap_or(&Value::Null))
+        } else {
+            split_text(content, steps)
+        };
+        read
+    }
+
+    fn translated(&self, _info: &ServerInfo, config: GenerationConfig) -> RequestSettings {
+        let mut settings = request_settings(SPEC.format, &config);
+        // Only vLLM has this field; another server may ignore it without a word.
+        settings.fields.remove("structured_outputs");
+        settings
+    }
+
+    fn sampler_request(
+        &self,
+        connection: &Connection,
+        place: Place<'_>,
+        fields: Map<String, Value>,
+        n_max: usize,
+    ) -> Result<(&'static str, Value), ServerError> {
+        let prompt = place.whole_text();
+        let prompt = prompt.ok_or_else(|| part_of_character(connection))?;
+        let mut body = body(connection, &json!(prompt), connection.n_probs());
+        add_settings(&mut body, fields);
+        set(&mut body, "max_tokens", json!(n_max));
+        Ok(("/v1/completions", body))
+    }
 }
 
 /// Returns the parts of a request that do not depend on what chooses the tokens.
@@ -37,56 +147,6 @@ pub(super) fn body(connection: &Connection, prompt: &Value, n_probs: usize) -> V
         "logprobs": n_probs,
         "stream": false,
     })
-}
-
-/// Reads the response to a request for the token with this number.
-pub(super) fn answer_of(
-    served: &Served,
-    number: usize,
-    answer: &Value,
-) -> Result<Answer, ServerError> {
-    let choice = first_choice(answer);
-    let choice = choice.ok_or_else(|| served.peer.unexpected("no choice"))?;
-    let steps = steps_of(choice);
-    let is_empty = steps.is_empty() && content_of(choice).is_empty();
-    let end = choice.get("finish_reason").filter(|_| is_empty);
-    let end = end.and_then(|reason| StreamEnd::of(reason, served));
-    let reported = steps.into_iter().next().unwrap_or_default();
-    if end.is_none() && !reported.has_probs() {
-        return Err(ServerError::NoProbabilities {
-            host: served.host().to_owned(),
-            number,
-            remedy: "use a server whose completions API supports “logprobs”",
-        });
-    }
-    Ok(Answer {
-        reported,
-        server_secs: None,
-        model: text(answer, "model").map(str::to_owned),
-        end,
-    })
-}
-
-/// Reads a part of a stream.
-pub(super) fn stream_part(served: &Served, part: &Value) -> StreamPart {
-    let mut read = StreamPart {
-        model: text(part, "model").map(str::to_owned),
-        ..StreamPart::default()
-    };
-    // A part that only reports usage has no choice.
-    let Some(choice) = first_choice(part) else {
-        return read;
-    };
-    let reason = choice.get("finish_reason").unwrap_or(&Value::Null);
-    read.end = StreamEnd::of(reason, served);
-    let steps = steps_of(choice);
-    let content = content_of(choice);
-    read.tokens = if steps.is_empty() {
-        without_probs(content, choice.get("token_ids").unwrap_or(&Value::Null))
-    } else {
-        split_text(content, steps)
-    };
-    read
 }
 
 pub(super) fn part_of_character(connection: &Connection) -> ServerError {

@@ -9,11 +9,9 @@ use super::error::Broken;
 use super::events::Received;
 use super::head_sizes::HeadSizes;
 use super::refused::check_settings;
-use super::request::{Answer, Place, StreamEnd, StreamedToken, ask_step, part_of};
+use super::request::{Answer, Place, StreamEnd, StreamedToken};
 use super::waited::Waited;
-use super::{
-    Connection, SampledBy, ServedPrompt, ServerError, ServerKind, StopFlag, sampler, vllm,
-};
+use super::{Connection, SampledBy, ServedPrompt, ServerError, StopFlag, sampler};
 use crate::decoding::{Coins, DecodingError, History, Sampled, SamplerChain, Taken, TokenId};
 use crate::engine::Progress;
 use crate::generation::{
@@ -182,7 +180,10 @@ impl<'a> Text<'a> {
             server_secs,
             model,
             end,
-        } = ask_step(self.connection, self.place(), n_probs, self.stop)?;
+        } = self
+            .connection
+            .api()
+            .ask_step(self.connection, self.place(), n_probs, self.stop)?;
         waited.add(asked_at.elapsed().as_secs_f64(), server_secs);
         self.connection.check_model(model.as_deref())?;
         match end {
@@ -221,7 +222,10 @@ impl<'a> Text<'a> {
         let (mut arrived_at, mut decoded_secs) = (Instant::now(), 0.0);
         loop {
             let part = match stream.next()? {
-                Some(Received::Json(part)) => part_of(self.connection.served(), &part),
+                Some(Received::Json(part)) => self
+                    .connection
+                    .api()
+                    .stream_part(self.connection.served(), &part),
                 Some(Received::Done) => return Ok(self.finish_of(None)),
                 None => {
                     let host = self.connection.host().to_owned();
@@ -274,11 +278,11 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Learns the text of a token that llama-server has drafted, for which it reports no `bytes`. For
-    /// a special token, it reports an empty list.
+    /// Learns the text of a token that the server has drafted, for which it reports no `bytes`. For a
+    /// special token, it reports an empty list.
     fn learn_drafted(&self, token: &StreamedToken) -> Result<(), Broken> {
         let served = self.connection.served();
-        if served.kind() == ServerKind::LlamaServer
+        if served.api().spec().streams_drafted_texts
             && !token.bytes.is_empty()
             && let Some(sampled) = &token.reported.sampled
             && sampled.bytes.is_none()
@@ -335,12 +339,15 @@ impl<'a> Text<'a> {
         let is_part = |text: &str| text.contains(char::REPLACEMENT_CHARACTER);
         let is_unnamed = known.as_str().is_some_and(is_part);
         let is_whole = !is_unnamed && self.unfinished.is_empty();
-        if is_whole || self.connection.kind() != ServerKind::Vllm {
+        if is_whole {
             return Ok(known);
         }
-        // vLLM reports the text of tokens only in whole characters.
-        self.unfinished.push(token);
-        let text = vllm::text_of(self.connection, &self.unfinished, self.stop)?;
+        let parts = [self.unfinished.as_slice(), &[token]].concat();
+        let api = self.connection.api();
+        let Some(text) = api.join_parts(self.connection, &parts, self.stop)? else {
+            return Ok(known);
+        };
+        self.unfinished = parts;
         if text.ends_with(char::REPLACEMENT_CHARACTER) && self.unfinished.len() < 4 {
             return Ok(Piece::text(""));
         }
@@ -424,7 +431,7 @@ fn n_room(connection: &Connection, prompt: &ServedPrompt) -> usize {
 fn n_whole(connection: &Connection) -> Option<usize> {
     let info = connection.info();
     let n_vocab = info.n_vocab;
-    n_vocab.filter(|_| info.kind == ServerKind::LlamaServer)
+    n_vocab.filter(|_| info.kind.api().spec().reports_all)
 }
 
 /// Whether a token was chosen that the rest of the distribution can't change.

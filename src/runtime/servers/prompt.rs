@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::error::Broken;
-use super::{Connection, ServerError, ServerKind, StopFlag, llama_server, vllm};
+use super::{Connection, ServerError, StopFlag};
 use crate::generation::{ChatRecord, PromptForm, PromptRecord, PromptText};
 
 /// A prompt whose tokens are known, if the server identifies tokens by ids.
@@ -35,25 +35,21 @@ fn record_of(
     let (kind, info) = (connection.kind(), connection.info());
     let chat = match &prompt.form {
         PromptForm::Raw => None,
-        PromptForm::Chat { system } if kind == ServerKind::LlamaServer => Some(ChatRecord {
-            system: system.clone(),
-            rendered: llama_server::render(connection, &prompt.text, system.as_deref(), stop)?,
-        }),
-        PromptForm::Chat { .. } => {
-            return Err(ServerError::Unsupported {
-                what: "a chat message".to_owned(),
-                needed: "the model’s chat template",
-                kind: kind.name(),
-            }
-            .into());
+        PromptForm::Chat { system } => {
+            let api = connection.api();
+            let rendered = api.render_chat(connection, &prompt.text, system.as_deref(), stop)?;
+            Some(ChatRecord {
+                system: system.clone(),
+                rendered: rendered.ok_or_else(|| ServerError::Unsupported {
+                    what: "a chat message".to_owned(),
+                    needed: "the model’s chat template",
+                    kind: kind.name(),
+                })?,
+            })
         }
     };
     let text = chat.as_ref().map_or(&prompt.text, |chat| &chat.rendered);
-    let tokens = match kind {
-        ServerKind::LlamaServer => llama_server::tokenize(connection, text, stop)?,
-        ServerKind::Vllm => vllm::tokenize(connection, text, stop)?,
-        ServerKind::Ollama | ServerKind::OpenAi => Vec::new(),
-    };
+    let tokens = connection.api().tokenize(connection, text, stop)?;
     if kind.has_ids() && tokens.is_empty() {
         return Err(ServerError::PromptEmpty.into());
     }

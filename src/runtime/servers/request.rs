@@ -3,9 +3,7 @@
 use serde_json::Value;
 
 use super::distribution::{Reported, ReportedToken};
-use super::error::Broken;
 use super::served::Served;
-use super::{Connection, ServerError, ServerKind, StopFlag, llama_server, ollama, openai, vllm};
 use crate::decoding::TokenId;
 use crate::generation::PromptRecord;
 
@@ -143,41 +141,4 @@ pub(super) fn id_of(number: &Value) -> Option<i128> {
     // A float of 2⁵³ or more is no id either, and has no exact text.
     let float = || number.as_f64().filter(|float| float.fract() == 0.0);
     whole.or_else(|| float().map(|float| float as i128))
-}
-
-/// Reads the response to a request for the token with this number.
-pub(super) fn answer_of(
-    served: &Served,
-    number: usize,
-    answer: &Value,
-) -> Result<Answer, ServerError> {
-    match served.kind() {
-        ServerKind::LlamaServer => llama_server::answer_of(served, number, answer),
-        ServerKind::Ollama => ollama::answer_of(served, number, answer),
-        ServerKind::Vllm | ServerKind::OpenAi => openai::answer_of(served, number, answer),
-    }
-}
-
-/// Reads a part of a streamed response.
-pub(super) fn part_of(served: &Served, part: &Value) -> StreamPart {
-    match served.kind() {
-        ServerKind::LlamaServer => llama_server::stream_part(served, part),
-        ServerKind::Ollama => ollama::stream_part(served, part),
-        ServerKind::Vllm | ServerKind::OpenAi => openai::stream_part(served, part),
-    }
-}
-
-/// Requests the distribution of the next token.
-pub(super) fn ask_step(
-    connection: &Connection,
-    place: Place<'_>,
-    n_probs: usize,
-    stop: &StopFlag,
-) -> Result<Answer, Broken> {
-    match connection.kind() {
-        ServerKind::LlamaServer => llama_server::ask_step(connection, place, n_probs, stop),
-        ServerKind::Vllm => vllm::ask_step(connection, place, n_probs, stop),
-        ServerKind::Ollama => ollama::ask_step(connection, place, n_probs, stop),
-        ServerKind::OpenAi => openai::ask_step(connection, place, n_probs, stop),
-    }
 }

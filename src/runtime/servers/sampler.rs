@@ -1,16 +1,15 @@
 //! A pane's settings as a request to the server's own sampler, and its response as a stream.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::llama_server::set;
 use super::neutral::switch_off_others;
 use super::refused::check_settings;
 use super::request::Place;
-use super::{Connection, ServerError, ServerInfo, ServerKind, llama_server, ollama, openai, vllm};
-use crate::decoding::dialect::Dialect;
+use super::{Connection, ServerError, ServerInfo};
 use crate::decoding::{ChainConfig, FilterKind, Selector};
 use crate::generation::{GenerationConfig, Limits};
-use crate::interop::tools::{RequestFormat, RequestSettings, request_settings};
+use crate::interop::tools::RequestSettings;
 
 /// Returns how a server's sampler deviates from the settings, in one sentence per deviation.
 /// There are none for settings that are refused.
@@ -66,14 +65,7 @@ fn lacking(info: &ServerInfo, config: &GenerationConfig) -> Vec<String> {
         };
         lost.extend(is_lost(&without).then(|| rule.to_string()));
     }
-    let is_plain = |selector| {
-        matches!(
-            selector,
-            // Gumbel-max draws with the same probabilities.
-            Selector::Greedy | Selector::Multinomial | Selector::GumbelMax
-        )
-    };
-    if !is_plain(chain.selector) {
+    if !chain.selector.is_plain() {
         let without = ChainConfig {
             selector: Selector::Multinomial,
             ..chain.clone()
@@ -95,50 +87,24 @@ pub(super) fn request(
     config: &GenerationConfig,
     n_max: usize,
 ) -> Result<(&'static str, Value), ServerError> {
-    let (n_probs, kind) = (connection.n_probs(), connection.kind());
+    let (kind, api) = (connection.kind(), connection.api());
     let mut fields = translated(connection.info(), config).fields;
     switch_off_others(kind, &mut fields);
-    let (path, mut body, limit) = match kind {
-        ServerKind::LlamaServer => {
-            let mut body = llama_server::step_body(connection, place, n_probs);
-            set(&mut body, "timings_per_token", json!(true));
-            ("/completion", body, "n_predict")
-        }
-        ServerKind::Ollama => {
-            let mut body = ollama::body(connection, place, n_probs)?;
-            fields.insert("num_predict".to_owned(), json!(n_max));
-            set(
-                &mut body,
-                "options",
-                Value::Object(std::mem::take(&mut fields)),
-            );
-            ("/api/generate", body, "")
-        }
-        ServerKind::Vllm => {
-            let body = vllm::body(connection, place, n_probs);
-            ("/v1/completions", body, "max_tokens")
-        }
-        ServerKind::OpenAi => {
-            let prompt = place.whole_text();
-            let prompt = prompt.ok_or_else(|| openai::part_of_character(connection))?;
-            let body = openai::body(connection, &json!(prompt), n_probs);
-            ("/v1/completions", body, "max_tokens")
-        }
-    };
-    for (name, value) in fields {
-        set(&mut body, &name, value);
-    }
-    if !limit.is_empty() {
-        set(&mut body, limit, json!(n_max));
-    }
+    let (path, mut body) = api.sampler_request(connection, place, fields, n_max)?;
     set(&mut body, "stream", json!(true));
     Ok((path, body))
 }
 
+/// Adds the settings of the sampler to a request.
+pub(super) fn add_settings(body: &mut Value, fields: Map<String, Value>) {
+    for (name, value) in fields {
+        set(body, &name, value);
+    }
+}
+
 /// Returns the settings as this server takes them.
 fn translated(info: &ServerInfo, config: &GenerationConfig) -> RequestSettings {
-    let kind = info.kind;
-    let mut config = GenerationConfig {
+    let config = GenerationConfig {
         limits: Limits {
             // Quartet looks for stop sequences itself, because servers withhold the text before one.
             stop_strings: Vec::new(),
@@ -146,37 +112,19 @@ fn translated(info: &ServerInfo, config: &GenerationConfig) -> RequestSettings {
         },
         ..config.clone()
     };
-    if kind == ServerKind::Ollama {
-        // The order depends on the runner, whatever the pane was made for.
-        config.chain.dialect = Some(if info.runs_in_mlx {
-            Dialect::OllamaMlx
-        } else {
-            Dialect::Ollama
-        });
-    }
-    let format = match kind {
-        ServerKind::LlamaServer => RequestFormat::LlamaServer,
-        ServerKind::Vllm => RequestFormat::Vllm,
-        ServerKind::Ollama => RequestFormat::Ollama,
-        ServerKind::OpenAi => RequestFormat::OpenAi,
-    };
-    let mut settings = request_settings(format, &config);
-    if kind == ServerKind::OpenAi {
-        // Only vLLM has this field; another server may ignore it without a word.
-        settings.fields.remove("structured_outputs");
-    }
-    settings
+    info.kind.api().translated(info, config)
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
-    use super::{RequestSettings, ServerInfo, ServerKind, not_applied, translated};
+    use super::{RequestSettings, ServerInfo, not_applied, translated};
     use crate::decoding::ChainConfig;
     use crate::decoding::Filter;
     use crate::decoding::filters::{MinP, Temperature, TopK, TopP};
     use crate::generation::{EndOfText, GenerationConfig, Limits, PaneSettings};
+    use crate::servers::ServerKind;
 
     /// Returns what is sent to vLLM for these settings.
     fn to_vllm(settings: &str) -> (serde_json::Map<String, serde_json::Value>, Vec<String>) {

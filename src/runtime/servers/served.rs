@@ -3,6 +3,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::kind::ServerApi;
 use super::peer::Peer;
 use super::token_table::TokenTable;
 use super::{ServerError, ServerInfo, ServerKind};
@@ -32,6 +33,10 @@ impl Served {
 
     pub(super) const fn kind(&self) -> ServerKind {
         self.info.kind
+    }
+
+    pub(super) const fn api(&self) -> &'static dyn ServerApi {
+        self.info.kind.api()
     }
 
     pub(super) fn host(&self) -> &str {

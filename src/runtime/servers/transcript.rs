@@ -3,7 +3,7 @@
 use super::distribution::{Reported, checked};
 use super::events::{EventReader, Received};
 use super::peer::Peer;
-use super::request::{StreamEnd, answer_of, part_of};
+use super::request::StreamEnd;
 use super::served::Served;
 use super::{ServerError, ServerInfo, ServerKind};
 use crate::decoding::{ChainConfig, Coins, History, SamplerChain, Taken, TokenId, Trace};
@@ -51,7 +51,7 @@ impl Transcript {
     pub fn of_answer(kind: ServerKind, n_vocab: usize, bytes: &[u8]) -> Self {
         let served = served(kind, n_vocab);
         let json = served.peer.parsed(bytes);
-        let answer = json.and_then(|json| answer_of(&served, 1, &json));
+        let answer = json.and_then(|json| served.api().answer_of(&served, 1, &json));
         let mut transcript = Self::default();
         match answer {
             Ok(answer) => {
@@ -69,7 +69,7 @@ impl Transcript {
         let Received::Json(part) = received else {
             return Ok(true);
         };
-        let part = part_of(served, &part);
+        let part = served.api().stream_part(served, &part);
         for token in &part.tokens {
             self.push(served, &token.reported, &token.bytes)?;
         }

@@ -77,6 +77,12 @@ pub enum DownloadEvent {
         /// The size of what is kept, in bytes.
         n_bytes_kept: u64,
     },
+    /// A download was refused before its weights were fetched, because the model does not open.
+    Refused {
+        wanted: DownloadTarget,
+        /// Can be shown to the user.
+        reason: String,
+    },
     /// A thread has panicked, which is a bug. A new `Downloads` can be started.
     Panicked {
         /// The message of the panic.

@@ -7,8 +7,8 @@ use std::time::Duration;
 use super::event_sender::{Disconnected, EventSender};
 use super::{DownloadEvent, DownloadRequest};
 use crate::hub::{
-    DownloadControl, DownloadProgress, DownloadTarget, Hub, HubConfig, HubError, Outcome,
-    ProgressThrottle,
+    DownloadControl, DownloadFailure, DownloadProgress, DownloadTarget, Hub, HubConfig, HubError,
+    Outcome, ProgressThrottle,
 };
 
 /// The shortest time between two progress events of the same stage.
@@ -306,6 +306,10 @@ impl Downloader {
                 n_bytes_kept,
             },
             Ok(Outcome::Cancelled) => DownloadEvent::Cancelled { wanted },
+            Err(DownloadFailure {
+                error: HubError::Unopenable { reason },
+                ..
+            }) => DownloadEvent::Refused { wanted, reason },
             Err(failure) => DownloadEvent::Failed {
                 wanted,
                 reason: failure.to_string(),

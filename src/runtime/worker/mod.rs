@@ -9,6 +9,7 @@ mod download_protocol;
 mod download_thread;
 mod event_sender;
 mod handle;
+mod hub_config;
 mod incoming;
 mod inspection;
 mod loading;
@@ -41,6 +42,7 @@ pub use crate::servers::{
 pub use download::Downloads;
 pub use download_protocol::{DownloadEvent, DownloadRequest};
 pub use handle::Worker;
+pub use hub_config::hub_config;
 pub use other_model::{OtherModel, OtherWay};
 pub use pane_models::PaneModelUpdate;
 pub use protocol::{Devices, Event, PaneRequest, Request};

@@ -122,7 +122,7 @@ impl ServerThread {
             }),
             Err(error) => {
                 let message = format!(
-                    "the server's thread could not be started: {}",
+                    "the server’s thread could not be started: {}",
                     io_words(&error)
                 );
                 // If the receiver is gone, nobody needs to know.
@@ -218,7 +218,7 @@ impl Shared {
                     .spawn_scoped(scope, write);
                 if let Err(error) = spawned {
                     let error = format!(
-                        "the text's thread could not be started: {}",
+                        "the text’s thread could not be started: {}",
                         io_words(&error)
                     );
                     let failed = Progress::failed(id, &error);

@@ -43,7 +43,7 @@ impl ServerWorker {
             Ok(thread) => Some(thread),
             Err(error) => {
                 let message = format!(
-                    "the server's thread could not be started: {}",
+                    "the server’s thread could not be started: {}",
                     io_words(&error)
                 );
                 sender.send_first(ServerEvent::Panicked { message });

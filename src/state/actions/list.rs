@@ -1,15 +1,19 @@
 //! The list of actions, in the order of the palette. To add an action, add an entry.
 
-use super::conditions::only_if;
+use super::conditions::{
+    can_run, is_idle, is_unblocked, needs_model, needs_opened_run, needs_pin, needs_step_mode,
+    needs_text, only_if,
+};
 use super::registry::{actions, first};
 use super::{PaletteCommand, PaneAction, Shortcut};
 use crate::export::ExportFormat;
 use crate::generation::formatting::pane_letter;
+use crate::lab::LabTab;
 use crate::state::{
-    AppState, BranchCommand, BranchesView, Command, DockTab, Document, FuturesCommand, HelpTab,
-    LabTab, LessonCommand, MAX_PANES, ModelsCommand, Pace, Page, PaneId, PathPurpose,
-    PictureFormat, Plot, RunCommand, ScoreCommand, ServerCommand, SettingsTab, TextSize,
-    ThemeChoice, Tint, ViewChange, WatermarkCommand,
+    AnswersDocument, AppState, BranchCommand, BranchesView, Command, DockTab, FuturesCommand,
+    HelpTab, LessonCommand, LessonDocument, MAX_PANES, ModelsCommand, Pace, Page, PaneId,
+    PathPurpose, PictureDocument, PictureFormat, Plot, RunCommand, RunDocument, ScoreCommand,
+    ServerCommand, SettingsTab, TextSize, ThemeChoice, Tint, ViewChange, WatermarkCommand,
 };
 
 /// What the palette lists for an action that it leaves out.
@@ -36,7 +40,7 @@ actions! {
             only_if(state.can_keep_running(), "No text can be continued")?;
             Ok(Command::Branch(BranchCommand::KeepRunning))
         } else {
-            state.can_run()?;
+            can_run(state)?;
             Ok(Command::GenerateAll)
         },
     }
@@ -53,7 +57,7 @@ actions! {
         name: |_| "Generate with another seed",
         page: Page::Write,
         command: |state| {
-            state.can_run()?;
+            can_run(state)?;
             Ok(Command::AnotherSeed)
         },
     }
@@ -63,8 +67,8 @@ actions! {
         help: "in step mode: generate one token, or take it back",
         page: Page::Write,
         command: |state| {
-            state.needs_step_mode()?;
-            state.can_run()?;
+            needs_step_mode(state)?;
+            can_run(state)?;
             Ok(Command::Branch(BranchCommand::Step))
         },
     }
@@ -73,9 +77,9 @@ actions! {
         keys: vec![Shortcut::key("Backspace")],
         page: Page::Write,
         command: |state| {
-            state.needs_step_mode()?;
-            state.is_idle()?;
-            state.needs_text()?;
+            needs_step_mode(state)?;
+            is_idle(state)?;
+            needs_text(state)?;
             Ok(Command::Branch(BranchCommand::StepBack))
         },
     }
@@ -85,7 +89,7 @@ actions! {
         help: "continue differently from the pinned token (also a right-click on a token)",
         page: Page::Write,
         command: |state| {
-            let pin = state.needs_pin()?;
+            let pin = needs_pin(state)?;
             Ok(Command::Branch(BranchCommand::Open(Some(pin))))
         },
     }
@@ -95,7 +99,7 @@ actions! {
         help: "draw what could follow the pinned token, or the prompt",
         page: Page::Write,
         command: |state| {
-            state.is_unblocked()?;
+            is_unblocked(state)?;
             Ok(Command::Futures(FuturesCommand::Draw))
         },
     }
@@ -111,7 +115,7 @@ actions! {
         name: |_| "Unpin the token",
         keys: vec![ESCAPE],
         command: |state| {
-            state.needs_pin()?;
+            needs_pin(state)?;
             Ok(Command::Unpin)
         },
     }
@@ -128,7 +132,7 @@ actions! {
         help: "score the text in the clipboard",
         page: Page::Write,
         command: |state| {
-            state.needs_model()?;
+            needs_model(state)?;
             Ok(Command::Score(ScoreCommand::OpenWith(String::new())))
         },
     }
@@ -137,7 +141,7 @@ actions! {
         name: |_| "Test a text for a watermark…",
         page: Page::Write,
         command: |state| {
-            state.needs_model()?;
+            needs_model(state)?;
             Ok(Command::Watermark(WatermarkCommand::Open(None)))
         },
     }
@@ -207,7 +211,7 @@ actions! {
             let (pane, all) = (pane.id, PaneAction::all().into_iter());
             all.map(move |action| Action::OfPane(pane, action))
         }),
-        command: |state| state.pane_command(pane, action),
+        command: |state| action.command(pane, state),
     }
     SetPace(pace: Pace) {
         name: |_| pace.name(),
@@ -266,7 +270,7 @@ actions! {
         help: "verify an opened run, or the selected run in History",
         page: Page::Write,
         command: |state| {
-            state.needs_opened_run()?;
+            needs_opened_run(state)?;
             Ok(Command::Run(RunCommand::Verify))
         },
     }
@@ -275,7 +279,7 @@ actions! {
         place: "Opened run",
         page: Page::Write,
         command: |state| {
-            state.needs_opened_run()?;
+            needs_opened_run(state)?;
             Ok(Command::Run(RunCommand::UseSettings))
         },
     }
@@ -284,7 +288,7 @@ actions! {
         place: "Opened run",
         keys: vec![ESCAPE],
         command: |state| {
-            state.needs_opened_run()?;
+            needs_opened_run(state)?;
             Ok(Command::Run(RunCommand::Close))
         },
     }
@@ -306,8 +310,8 @@ actions! {
         name: |_| "New lesson from this window…",
         place: "Lessons",
         command: |state| {
-            only_if(!state.prompt.trim().is_empty(), "Write a prompt first")?;
-            Ok(Command::AskPath(PathPurpose::Save(Document::Lesson)))
+            only_if(!state.prompt.text.trim().is_empty(), "Write a prompt first")?;
+            Ok(Command::save(LessonDocument))
         },
     }
     SaveLessonAnswers {
@@ -316,7 +320,7 @@ actions! {
         command: |state| {
             let any = !state.lessons.predictions().is_empty();
             only_if(any, "No predictions have been made yet")?;
-            Ok(Command::AskPath(PathPurpose::Save(Document::LessonAnswers)))
+            Ok(Command::save(AnswersDocument))
         },
     }
     /// Start or resume the lesson with this index.
@@ -339,15 +343,15 @@ actions! {
         place: "Export",
         listed: |_| ExportFormat::ALL.map(Action::Export),
         command: |state| {
-            state.needs_text()?;
-            Ok(Command::AskPath(PathPurpose::Save(Document::Run(format))))
+            needs_text(state)?;
+            Ok(Command::save(RunDocument(format)))
         },
     }
     ExportEverything {
         name: |_| "Export everything…",
         place: "Export",
         command: |state| {
-            state.needs_text()?;
+            needs_text(state)?;
             Ok(Command::ShowExport(true))
         },
     }
@@ -360,7 +364,7 @@ actions! {
             [Action::CopyPicture(plot)].into_iter().chain(PictureFormat::ALL.map(save))
         }),
         command: |state| {
-            state.needs_text()?;
+            needs_text(state)?;
             Ok(Command::CopyPicture(plot))
         },
     }
@@ -373,9 +377,8 @@ actions! {
         // Beside the same picture to copy.
         listed: |_| UNLISTED,
         command: |state| {
-            state.needs_text()?;
-            let document = Document::Picture(plot, format);
-            Ok(Command::AskPath(PathPurpose::Save(document)))
+            needs_text(state)?;
+            Ok(Command::save(PictureDocument { plot, format }))
         },
     }
     SetTheme(theme: ThemeChoice) {

@@ -30,8 +30,8 @@ mod tests {
     fn action_names_are_unique_within_their_place() {
         let state = written();
         let mut names = BTreeMap::new();
-        for action in state.actions() {
-            let name = (state.action_name(action), action.place());
+        for action in Action::all(&state) {
+            let name = (action.name(&state), action.place());
             assert!(!name.0.is_empty(), "{action:?}");
             let other = names.insert(name.clone(), action);
             assert!(other.is_none(), "{name:?}: {action:?} and {other:?}");
@@ -42,7 +42,10 @@ mod tests {
     fn no_key_has_two_meanings_at_once() {
         // Escape ends what is in progress, whatever that is.
         let mut meanings = BTreeMap::new();
-        for action in ready().actions().into_iter().chain([Action::ShowPalette]) {
+        for action in Action::all(&ready())
+            .into_iter()
+            .chain([Action::ShowPalette])
+        {
             for shortcut in action.shortcuts() {
                 let keys = shortcut.words(false);
                 if keys == "Esc" {

@@ -125,65 +125,63 @@ impl PaneAction {
             | Self::Remove => "Pane",
         }
     }
-}
 
-impl AppState {
-    /// Returns the command that a pane's action runs, or why it is not possible now.
-    pub fn pane_command(&self, id: PaneId, action: PaneAction) -> Result<Command, String> {
-        let Some(pane) = self.pane(id) else {
+    /// Returns the command that it runs on a pane, or why it is not possible now.
+    pub fn command(self, id: PaneId, state: &AppState) -> Result<Command, String> {
+        let Some(pane) = state.pane(id) else {
             return Err("This pane was removed".to_owned());
         };
         let is_running = pane.status.running().is_some();
         let has_room = || {
             let reason = format!("{MAX_PANES} panes are already open");
-            only_if(self.panes.len() < MAX_PANES, &reason)
+            only_if(state.panes.has_room(), &reason)
         };
-        Ok(match action {
-            PaneAction::EditChain => Command::EditChain(id),
-            PaneAction::ChooseModel => Command::PaneModel(PaneModelCommand::OpenMenu(id)),
-            PaneAction::ReadAlong => {
+        Ok(match self {
+            Self::EditChain => Command::EditChain(id),
+            Self::ChooseModel => Command::PaneModel(PaneModelCommand::OpenMenu(id)),
+            Self::ReadAlong => {
                 let reason = "No other pane’s model has the same vocabulary";
-                only_if(self.can_read_along(id), reason)?;
+                only_if(state.panes.can_read_along(id, &state.models), reason)?;
                 Command::PaneModel(PaneModelCommand::OpenMenu(id))
             }
-            PaneAction::RunAlone => {
-                self.blocking_reason_of(pane).map_or(Ok(()), Err)?;
+            Self::RunAlone => {
+                state.blocking_reason_of(pane).map_or(Ok(()), Err)?;
                 Command::Generate(id)
             }
-            PaneAction::Stop => {
+            Self::Stop => {
                 only_if(is_running, "The pane is not running")?;
                 Command::Stop(id)
             }
-            PaneAction::Continue => {
-                only_if(self.can_continue(pane), "The text has ended")?;
+            Self::Continue => {
+                only_if(state.can_continue(pane), "The text has ended")?;
                 Command::Branch(BranchCommand::Continue(id))
             }
-            PaneAction::ShowEarlier => {
-                let has_earlier = self.n_earlier(id) > 0 && !is_running;
+            Self::ShowEarlier => {
+                let has_earlier = state.branches.n_earlier(id) > 0 && !is_running;
                 only_if(has_earlier, "The pane has no earlier text")?;
                 Command::Branch(BranchCommand::ShowEarlier(id))
             }
-            PaneAction::CopyText => {
+            Self::CopyText => {
                 only_if(pane.generation().is_some(), "Generate a text first")?;
                 Command::CopyText(id)
             }
-            PaneAction::Score => {
-                only_if(self.model.ready().is_some(), "No model is loaded")?;
+            Self::Score => {
+                only_if(state.models.main.ready().is_some(), "No model is loaded")?;
                 Command::Score(ScoreCommand::Open(id))
             }
-            PaneAction::TestWatermark => {
+            Self::TestWatermark => {
                 only_if(pane.generation().is_some(), "Generate a text first")?;
                 Command::Watermark(WatermarkCommand::Open(Some(id)))
             }
-            PaneAction::CopySettings(tool) => Command::CopySettings(id, tool),
-            PaneAction::PasteSettings => Command::Paste(PasteCommand::Open(id)),
-            PaneAction::ResetSettings => Command::ResetSettings(id),
-            PaneAction::Duplicate => {
+            Self::CopySettings(tool) => Command::CopySettings(id, tool),
+            Self::PasteSettings => Command::Paste(PasteCommand::Open(id)),
+            Self::ResetSettings => Command::ResetSettings(id),
+            Self::Duplicate => {
                 has_room()?;
                 Command::Duplicate(id)
             }
-            PaneAction::Remove => {
-                only_if(self.panes.len() > 1, "The last pane can’t be removed")?;
+            Self::Remove => {
+                only_if(state.panes.len() > 1, "The last pane can’t be removed")?;
                 Command::Remove(id)
             }
         })

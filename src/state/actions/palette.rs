@@ -6,7 +6,7 @@ use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 
 use super::Action;
-use crate::state::{AppState, Command, Effect, RunCommand};
+use crate::state::AppState;
 
 /// The open palette.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -36,51 +36,21 @@ pub struct PaletteRow {
     pub blocked: Option<String>,
 }
 
-impl AppState {
-    pub(in crate::state) fn apply_to_palette(&mut self, command: PaletteCommand) -> Vec<Effect> {
-        match command {
-            PaletteCommand::Open => {
-                self.palette = Some(Palette::default());
-                Vec::new()
-            }
-            PaletteCommand::Close => {
-                self.palette = None;
-                Vec::new()
-            }
-            PaletteCommand::Run(action) => {
-                self.palette = None;
-                self.run_action(action)
-            }
-        }
-    }
-
-    /// Runs an action on its page. Does nothing if it is not possible.
-    fn run_action(&mut self, action: Action) -> Vec<Effect> {
-        let Ok(command) = self.command_of(action) else {
-            return Vec::new();
-        };
-        let page = action.page().filter(|page| *page != self.page);
-        let mut effects = page.map_or_else(Vec::new, |page| {
-            self.apply(Command::Run(RunCommand::ShowPage(page)))
-        });
-        effects.extend(self.apply(command));
-        effects
-    }
-
+impl PaletteRow {
     /// Returns the actions whose name or place contains the letters of the query, the best match
     /// first. Those that are not possible now come last.
-    pub fn palette_rows(&self, query: &str) -> Vec<PaletteRow> {
+    pub fn found(query: &str, state: &AppState) -> Vec<Self> {
         let mut matcher = Matcher::new(Config::DEFAULT);
         let pattern = Pattern::parse(query, CaseMatching::Ignore, Normalization::Smart);
         let mut buffer = Vec::new();
-        let mut found: Vec<(u32, PaletteRow)> = Vec::new();
-        for action in self.actions() {
-            let name = self.action_name(action);
+        let mut found: Vec<(u32, Self)> = Vec::new();
+        for action in Action::all(state) {
+            let name = action.name(state);
             let words = format!("{name} {}", action.place());
             let score = pattern.score(Utf32Str::new(&words, &mut buffer), &mut matcher);
             if let Some(score) = score {
-                let blocked = self.command_of(action).err();
-                let row = PaletteRow {
+                let blocked = action.command(state).err();
+                let row = Self {
                     action,
                     name,
                     blocked,
@@ -95,7 +65,7 @@ impl AppState {
 
 #[cfg(test)]
 mod tests {
-    use super::PaletteCommand;
+    use super::{PaletteCommand, PaletteRow};
     use crate::state::tests::{ready, written};
     use crate::state::{Action, Command, DockTab, Page, RunCommand};
 
@@ -111,18 +81,21 @@ mod tests {
             ("HIST", "History"),
             ("json run", "Export the run as JSON…"),
         ] {
-            let rows = state.palette_rows(query);
+            let rows = PaletteRow::found(query, &state);
             let first = rows.first().map(|row| row.name.as_str());
             assert_eq!(first, Some(name), "{query}");
         }
-        assert!(state.palette_rows("zzzz").is_empty());
-        assert_eq!(state.palette_rows("").len(), state.actions().len());
+        assert!(PaletteRow::found("zzzz", &state).is_empty());
+        assert_eq!(
+            PaletteRow::found("", &state).len(),
+            Action::all(&state).len()
+        );
     }
 
     #[test]
     fn what_is_not_possible_comes_last_and_says_why() {
         let state = ready();
-        let rows = state.palette_rows("");
+        let rows = PaletteRow::found("", &state);
         let first_blocked = rows.iter().position(|row| row.blocked.is_some()).unwrap();
         let (possible, blocked) = rows.split_at(first_blocked);
         assert!(possible.iter().all(|row| row.blocked.is_none()));
@@ -138,7 +111,7 @@ mod tests {
         state.apply(Command::Palette(PaletteCommand::Open));
         let run = PaletteCommand::Run(Action::ShowTab(DockTab::Loop));
         state.apply(Command::Palette(run));
-        assert!(state.palette.is_none());
+        assert!(state.dialogs.palette.is_none());
         assert_eq!(
             (state.page, state.view.dock_tab),
             (Page::Write, DockTab::Loop)
@@ -147,11 +120,11 @@ mod tests {
 
     #[test]
     fn every_possible_action_can_be_run() {
-        let actions = written().actions();
+        let actions = Action::all(&written());
         for action in actions {
             let mut state = written();
             state.apply(Command::Palette(PaletteCommand::Run(action)));
-            assert!(state.palette.is_none(), "{action:?}");
+            assert!(state.dialogs.palette.is_none(), "{action:?}");
         }
     }
 }

@@ -59,47 +59,45 @@ macro_rules! actions {
             }
 
             /// Returns the page that the action belongs to, if it has an effect only there.
-            pub(super) const fn page(self) -> Option<Page> {
+            pub(in crate::state) const fn page(self) -> Option<Page> {
                 match self {
                     $(Self::$action $(($($value),+))? => first!($(Some($page),)? None),)*
                 }
             }
         }
 
-        impl AppState {
+        #[allow(unused_variables, reason = "not every part of an entry depends on the values")]
+        impl Action {
             /// Returns all actions, in the order of the palette: those of a run first.
-            pub fn actions(&self) -> Vec<Action> {
-                let mut actions: Vec<Action> = Vec::new();
+            pub fn all(state: &AppState) -> Vec<Self> {
+                let mut actions: Vec<Self> = Vec::new();
                 $(
                     actions.extend(first!(
                         $({
-                            let $shown = self;
+                            let $shown = state;
                             $listed
                         },)?
-                        [Action::$action]
+                        [Self::$action]
                     ));
                 )*
                 actions
             }
-        }
 
-        #[allow(unused_variables, reason = "not every part of an entry depends on the values")]
-        impl AppState {
-            /// Returns the name of an action: an imperative.
-            pub fn action_name(&self, action: Action) -> String {
-                match action {
-                    $(Action::$action $(($($value),+))? => {
-                        let $named = self;
+            /// Returns its name: an imperative.
+            pub fn name(self, state: &AppState) -> String {
+                match self {
+                    $(Self::$action $(($($value),+))? => {
+                        let $named = state;
                         String::from($name)
                     })*
                 }
             }
 
-            /// Returns the command that an action runs, or why it is not possible now.
-            pub fn command_of(&self, action: Action) -> Result<Command, String> {
-                match action {
-                    $(Action::$action $(($($value),+))? => {
-                        let $asked = self;
+            /// Returns the command that it runs, or why it is not possible now.
+            pub fn command(self, state: &AppState) -> Result<Command, String> {
+                match self {
+                    $(Self::$action $(($($value),+))? => {
+                        let $asked = state;
                         $command
                     })*
                 }

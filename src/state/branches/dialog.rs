@@ -3,12 +3,8 @@
 use super::BranchTarget;
 use crate::decoding::TokenId;
 use crate::generation::PaneModel;
-use crate::state::recording::MEGABYTE;
-use crate::state::{AppState, Effect, Pin};
+use crate::state::{Branches, Effect, Models, Panes, Pin};
 use crate::worker::Request;
-
-/// The default limit on the memory that prompts and texts take in the KV cache.
-pub(in crate::state) const DEFAULT_CACHE_MEGABYTES: u32 = 64;
 
 /// The popup that continues from a token.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,17 +45,20 @@ impl BranchDialog {
     }
 }
 
-impl AppState {
+impl Branches {
     /// Opens the popup at a token, and asks the engine how much of the text before it is cached.
-    pub(super) fn open_dialog(&mut self, from: Option<Pin>) -> Vec<Effect> {
-        self.branch_dialog = None;
-        let Some(from) = from.filter(|from| self.can_branch(*from)) else {
-            return Vec::new();
-        };
-        let Some(tokens) = self.tokens_before(from) else {
-            return Vec::new();
-        };
-        self.branch_dialog = Some(BranchDialog {
+    pub(super) fn open_dialog(
+        &mut self,
+        from: Pin,
+        panes: &Panes,
+        models: &Models,
+    ) -> Option<Effect> {
+        let pane = panes.pane(from.pane)?;
+        let text = pane.generation()?;
+        let steps = text.steps.iter().take(from.step);
+        let prompt = text.prompt.tokens.iter().copied();
+        let tokens: Vec<TokenId> = prompt.chain(steps.map(|step| step.token)).collect();
+        self.dialog = Some(BranchDialog {
             from,
             typed: String::new(),
             target: BranchTarget::InPlace,
@@ -67,42 +66,20 @@ impl AppState {
             n_cached: None,
             n_before: tokens.len(),
         });
-        let model = self.pane(from.pane).and_then(|pane| self.own_model(pane));
-        match model.map(|own| own.model) {
+        let model = match models.own(pane).map(|own| own.model) {
             // A server does not report what it has cached.
-            Some(PaneModel::Server(_)) => Vec::new(),
-            model => {
-                let model = model.and_then(|model| model.local().cloned());
-                vec![Effect::Send(Request::CountCached { tokens, model })]
-            }
-        }
-    }
-
-    /// Returns the prompt's tokens and those of the text before a token.
-    fn tokens_before(&self, from: Pin) -> Option<Vec<TokenId>> {
-        let text = self.pane(from.pane)?.generation()?;
-        let steps = text.steps.iter().take(from.step);
-        let prompt = text.prompt.tokens.iter().copied();
-        Some(prompt.chain(steps.map(|step| step.token)).collect())
+            Some(PaneModel::Server(_)) => return None,
+            Some(PaneModel::Local(source)) => Some(source),
+            None => None,
+        };
+        Some(Effect::Send(Request::CountCached { tokens, model }))
     }
 
     pub(in crate::state) fn on_cached_counted(&mut self, n_tokens: usize, n_cached: usize) {
-        if let Some(dialog) = &mut self.branch_dialog
+        if let Some(dialog) = &mut self.dialog
             && dialog.n_before == n_tokens
         {
             dialog.n_cached = Some(n_cached);
         }
-    }
-
-    /// Returns the request that tells a new engine the limit of its KV cache, unless the default
-    /// applies.
-    pub(in crate::state) fn cache_limit_request(&self) -> Option<Effect> {
-        let is_default = self.cache_megabytes == DEFAULT_CACHE_MEGABYTES;
-        (!is_default).then(|| self.cache_limit_effect())
-    }
-
-    pub(super) fn cache_limit_effect(&self) -> Effect {
-        let n_max_bytes = u64::from(self.cache_megabytes) * MEGABYTE as u64;
-        Effect::Send(Request::LimitPrefixCache { n_max_bytes })
     }
 }

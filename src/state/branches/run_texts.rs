@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use super::{KeptText, KeptTexts};
 use crate::export::json::{Branch, RunFile, RunHeader};
 use crate::generation::{Generation, GenerationId, Lineage};
-use crate::state::runs::HiddenSession;
-use crate::state::{AppState, OpenedRun, Pane, PaneId, PaneStatus};
+use crate::state::{Pane, PaneId, PaneStatus, Panes};
 
 /// All texts of a run. It shares their steps, so it takes microseconds to create and to clone.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -73,66 +72,45 @@ impl RunTexts {
     }
 }
 
-impl AppState {
-    /// Returns the texts on screen and those kept with them in Branches.
-    pub fn run_texts(&self) -> RunTexts {
-        RunTexts::of(&self.panes, &self.kept_texts)
+/// Renumbers the texts of a file: its branches, and those that are already in these panes.
+pub(in crate::state) fn renumber(
+    branches: &mut [Branch],
+    homes: &[PaneId],
+    panes: &mut Panes,
+    last_id: &mut u64,
+) {
+    let mut old: Vec<(GenerationId, usize)> = Vec::new();
+    for lineage in lineages(panes, homes, branches) {
+        old.push((lineage.id, old.len()));
     }
-
-    /// Returns what an opened run or a lesson hides.
-    pub(in crate::state) fn hidden(&self) -> Option<&HiddenSession> {
-        let opened = self.opened.as_ref().map(OpenedRun::hidden);
-        opened.or_else(|| Some(self.lessons.run()?.hidden()))
-    }
-
-    /// Returns the panes and the kept texts of the session, which an opened run or a lesson hides.
-    pub(in crate::state) fn session_texts(&self) -> (&[Pane], &KeptTexts) {
-        let hidden = self.hidden().map(HiddenSession::texts);
-        hidden.unwrap_or((&self.panes, &self.kept_texts))
-    }
-
-    /// Renumbers the texts of a file, which must already be in panes, and keeps its branches.
-    pub(in crate::state) fn adopt_texts(&mut self, panes: &[PaneId], mut branches: Vec<Branch>) {
-        let mut old: Vec<(GenerationId, usize)> = Vec::new();
-        for lineage in self.lineages(panes, &mut branches) {
-            old.push((lineage.id, old.len()));
-        }
-        // Older texts have lower ids. Every text gets its own, even if the file does not say so.
-        old.sort_unstable();
-        let first = self.last_id + 1;
-        let new = |is_it: &dyn Fn(&(GenerationId, usize)) -> bool| {
-            let age = old.iter().position(is_it);
-            age.map_or_else(GenerationId::default, |age| {
-                GenerationId(first + age as u64)
-            })
-        };
-        for (place, lineage) in self.lineages(panes, &mut branches).enumerate() {
-            lineage.id = new(&|(_, other)| *other == place);
-            if let Some(origin) = &mut lineage.origin {
-                let parent = origin.parent;
-                origin.parent = new(&|(id, _)| *id == parent);
-            }
-        }
-        self.last_id += old.len() as u64;
-        for branch in branches {
-            let home = branch.pane.and_then(|place| panes.get(place));
-            self.keep_text(home.copied().unwrap_or_default(), branch.text);
+    // Older texts have lower ids. Every text gets its own, even if the file does not say so.
+    old.sort_unstable();
+    let first = *last_id + 1;
+    let new = |is_it: &dyn Fn(&(GenerationId, usize)) -> bool| {
+        let age = old.iter().position(is_it);
+        age.map_or_else(GenerationId::default, |age| {
+            GenerationId(first + age as u64)
+        })
+    };
+    for (place, lineage) in lineages(panes, homes, branches).enumerate() {
+        lineage.id = new(&|(_, other)| *other == place);
+        if let Some(origin) = &mut lineage.origin {
+            let parent = origin.parent;
+            origin.parent = new(&|(id, _)| *id == parent);
         }
     }
+    *last_id += old.len() as u64;
+}
 
-    fn lineages<'a>(
-        &'a mut self,
-        panes: &'a [PaneId],
-        branches: &'a mut [Branch],
-    ) -> impl Iterator<Item = &'a mut Lineage> {
-        let shown = self
-            .panes
-            .iter_mut()
-            .filter(|pane| panes.contains(&pane.id));
-        let shown = shown.filter_map(|pane| match &mut pane.status {
-            PaneStatus::Finished(text) => Some(&mut text.lineage),
-            _ => None,
-        });
-        shown.chain(branches.iter_mut().map(|branch| &mut branch.text.lineage))
-    }
+fn lineages<'a>(
+    panes: &'a mut Panes,
+    homes: &'a [PaneId],
+    branches: &'a mut [Branch],
+) -> impl Iterator<Item = &'a mut Lineage> {
+    let shown = panes.iter_mut().filter(|pane| homes.contains(&pane.id));
+    let shown = shown.filter_map(|pane| match &mut pane.status {
+        PaneStatus::Finished(text) => Some(&mut text.lineage),
+        _ => None,
+    });
+    shown.chain(branches.iter_mut().map(|branch| &mut branch.text.lineage))
 }

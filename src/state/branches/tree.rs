@@ -4,8 +4,7 @@ use super::kept_texts::KeptText;
 use crate::analysis::{TreeLine, TreeText, text_tree};
 use crate::generation::formatting::pane_letter;
 use crate::generation::{ByteSize, Generation, GenerationId};
-use crate::state::recording::MEGABYTE;
-use crate::state::{AppState, DockTab};
+use crate::state::{Branches, MemoryLimits, Panes};
 
 /// The maximum length of the text that a row shows, in bytes.
 const MAX_WORD_BYTES: usize = 160;
@@ -65,66 +64,52 @@ impl BranchTree {
     }
 }
 
-impl AppState {
-    /// Returns the tree of the texts with the selected text's prompt, as of the last
-    /// [`AppState::review`].
-    pub const fn branch_tree(&self) -> &BranchTree {
-        &self.branch_tree
-    }
-
-    /// Computes the tree as it is now, even if it is not on screen.
-    pub fn current_branch_tree(&self) -> BranchTree {
-        self.new_branch_tree(self.tree_key())
+impl Branches {
+    /// Computes the tree of the texts with the selected pane's prompt as it is now, even if it is
+    /// not on screen.
+    pub fn current_tree(&self, panes: &Panes, selected: Option<usize>) -> BranchTree {
+        self.new_tree(panes, self.tree_key(panes, selected))
     }
 
     /// Describes the tree's size: "7 texts · 2.1 of 256 MB", or only "4 texts" if panes show all of
     /// them.
-    pub fn branch_tree_words(&self) -> String {
-        let n_texts = match self.branch_tree.rows.len() {
+    pub fn size_words(&self, memory: MemoryLimits) -> String {
+        let n_texts = match self.tree.rows.len() {
             1 => "1 text".to_owned(),
             n => format!("{n} texts"),
         };
-        let limit = ByteSize(self.kept_bytes_limit() as u64);
-        let used = ByteSize(self.kept_texts.n_bytes() as u64);
+        let limit = ByteSize(memory.kept_bytes() as u64);
+        let used = ByteSize(self.kept.n_bytes() as u64);
         let memory = used.of(limit);
-        match (self.kept_texts.n_dropped(), used.0) {
+        match (self.kept.n_dropped(), used.0) {
             (0, 0) => n_texts,
             (0, _) => format!("{n_texts} · {memory}"),
             (n, _) => format!("{n_texts} · {memory} · {n} dropped"),
         }
     }
 
-    /// Returns the memory limit of the texts that no pane shows, in bytes.
-    pub(in crate::state) const fn kept_bytes_limit(&self) -> usize {
-        (self.kept_megabytes as usize).saturating_mul(MEGABYTE)
-    }
-
-    /// Brings the tree up to date if the Branches tab shows it.
-    pub(in crate::state) fn update_branch_tree(&mut self) {
-        self.kept_texts.limit(self.kept_bytes_limit());
-        if self.view.dock_tab != DockTab::Branches {
-            return;
-        }
-        let key = self.tree_key();
-        if key != self.branch_tree.key {
-            self.branch_tree = self.new_branch_tree(key);
+    /// Brings the tree up to date.
+    pub(in crate::state) fn update_tree(&mut self, panes: &Panes, selected: Option<usize>) {
+        let key = self.tree_key(panes, selected);
+        if key != self.tree.key {
+            self.tree = self.new_tree(panes, key);
         }
     }
 
-    fn tree_key(&self) -> TreeKey {
-        let shown = self.panes.iter().map(|pane| {
+    fn tree_key(&self, panes: &Panes, selected: Option<usize>) -> TreeKey {
+        let shown = panes.iter().map(|pane| {
             let text = pane.generation()?;
             Some((text.lineage.id, text.steps.len()))
         });
         TreeKey {
-            revision: self.kept_texts.revision(),
+            revision: self.kept.revision(),
             shown: shown.collect(),
-            selected: self.shown_step().map(|(place, _)| place),
+            selected,
         }
     }
 
-    fn new_branch_tree(&self, key: TreeKey) -> BranchTree {
-        let listed = self.listed_texts(key.selected);
+    fn new_tree(&self, panes: &Panes, key: TreeKey) -> BranchTree {
+        let listed = self.listed_texts(panes, key.selected);
         let texts: Vec<TreeText> = listed.iter().map(Listed::tree_text).collect();
         let lines = text_tree(&texts);
         let rows: Vec<BranchRow> = lines
@@ -140,10 +125,10 @@ impl AppState {
     }
 
     /// Returns the texts with the prompt of the text at `selected`.
-    fn listed_texts(&self, selected: Option<usize>) -> Vec<Listed<'_>> {
-        let shown = self.panes.iter().enumerate();
+    fn listed_texts<'a>(&'a self, panes: &'a Panes, selected: Option<usize>) -> Vec<Listed<'a>> {
+        let shown = panes.iter().enumerate();
         let shown = shown.filter_map(|(place, pane)| Some((place, pane.generation()?)));
-        let reference = selected.and_then(|place| self.panes.get(place)?.generation());
+        let reference = selected.and_then(|place| panes.get(place)?.generation());
         let Some(reference) = reference else {
             return Vec::new();
         };
@@ -153,7 +138,7 @@ impl AppState {
                 place: Some(place),
                 text: std::borrow::Cow::Borrowed(text),
             });
-        let kept = self.kept_texts.texts().iter();
+        let kept = self.kept.texts().iter();
         let kept = kept
             .filter(|kept| kept.head().shares_prompt_with(reference))
             .map(|kept: &KeptText| Listed {

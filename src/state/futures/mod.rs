@@ -8,9 +8,7 @@ pub use run::{FuturesRun, WordRow};
 use crate::decoding::SelectorState;
 use crate::generation::{FuturesPlan, PromptForm};
 use crate::state::jobs::{JobRun, stop_jobs};
-use crate::state::{
-    AppState, BranchesView, DockTab, Effect, Pane, PaneId, PictureFormat, RunStatus,
-};
+use crate::state::{AppState, BranchesView, DockTab, Effect, Pane, PaneId, RunStatus};
 use crate::worker::{GenerationId, Request};
 
 /// The numbers of futures that the menu offers.
@@ -21,31 +19,6 @@ pub const FUTURE_LENGTHS: [usize; 4] = [6, 12, 18, 24];
 
 /// The maximum number of words to count.
 const MAX_WORDS: usize = 8;
-
-/// The file format of futures or of a result of the Lab.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FuturesFormat {
-    Picture(PictureFormat),
-    /// The table.
-    Csv,
-}
-
-impl FuturesFormat {
-    /// All formats, in menu order.
-    pub const ALL: [Self; 3] = [
-        Self::Picture(PictureFormat::Svg),
-        Self::Picture(PictureFormat::Png),
-        Self::Csv,
-    ];
-
-    /// Returns the file extension, without the dot.
-    pub const fn extension(self) -> &'static str {
-        match self {
-            Self::Picture(format) => format.extension(),
-            Self::Csv => "csv",
-        }
-    }
-}
 
 /// What the user can do with futures.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -167,7 +140,7 @@ impl AppState {
 
     /// Returns why no futures can be drawn now, or `None` if they can.
     pub fn futures_blocking_reason(&self) -> Option<String> {
-        if let Some(reason) = self.model.blocking_reason() {
+        if let Some(reason) = self.models.main.blocking_reason() {
             return Some(reason.to_owned());
         }
         let invalid = |pane: &Pane| pane.settings.chain.validate().err();
@@ -178,7 +151,8 @@ impl AppState {
         match self.pinned() {
             Some((_, text, _)) => {
                 let same = self
-                    .model
+                    .models
+                    .main
                     .ready()
                     .is_some_and(|model| model.info.is_equivalent_to(&text.model));
                 (!same).then(|| "Another model wrote this text".to_owned())
@@ -191,18 +165,21 @@ impl AppState {
     }
 
     fn prompt_reason(&self) -> Option<String> {
-        if self.opened.is_some() {
+        if self.runs.opened.is_some() {
             return Some("Click a token of this run first".to_owned());
         }
-        if self.prompt.is_empty() {
+        if self.prompt.text.is_empty() {
             return Some("Type a prompt first".to_owned());
         }
         let is_read = self
-            .prompt_reading
+            .prompt
+            .reading
             .as_ref()
-            .is_some_and(|reading| reading.prompt == self.prompt_text());
+            .is_some_and(|reading| reading.prompt == self.prompt.to_text());
         let reading = || "The prompt is being read".to_owned();
-        self.prompt_refusal().or_else(|| (!is_read).then(reading))
+        self.prompt
+            .refusal(&self.models.main)
+            .or_else(|| (!is_read).then(reading))
     }
 
     /// Draws futures under the settings of the chosen pane and of the pane to show next to it. Both
@@ -234,11 +211,11 @@ impl AppState {
 
     fn new_futures(&self, id: GenerationId, pane: PaneId) -> Option<FuturesRun> {
         let pane = self.pane(pane)?;
-        let model = self.model.ready()?;
+        let model = self.models.main.ready()?;
         let mut plan = FuturesPlan {
             text: Vec::new(),
             n_prompt: 0,
-            form: self.prompt_text().form,
+            form: self.prompt.to_text().form,
             selector_state: SelectorState::NEW,
             config: self.config_of(pane),
             n_futures: self.futures.n_futures.max(1),
@@ -253,7 +230,7 @@ impl AppState {
             plan.text.extend(kept.map(|step| step.token));
             plan.selector_state = step.trace.selector_state;
         } else {
-            let prompt = self.prompt_tokens()?;
+            let prompt = self.prompt.tokens()?;
             plan.text.extend(prompt.iter().map(|token| token.id));
             plan.n_prompt = plan.text.len();
         }

@@ -2,12 +2,11 @@
 //! any other: the window is set up as it was there, and the prediction counts.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
-use super::run::{Again, LessonPhase, acts_before};
+use super::run::{Again, LessonPhase};
 use super::{LessonRun, Lessons};
 use crate::lessons::{Origin, Prediction, Question};
-use crate::state::{AppState, Effect, Pin};
+use crate::state::{Pane, Panes, Pin};
 
 impl LessonRun {
     /// Returns where the question is from, if it came back.
@@ -16,6 +15,63 @@ impl LessonRun {
             lesson: again.lesson.id.clone(),
             step: again.step,
         })
+    }
+}
+
+impl LessonRun {
+    /// Ends the lesson without the question that came back. Returns whether there is one.
+    pub(super) fn skip_again(&mut self) -> bool {
+        let skips = self.again.is_some() && self.phase < LessonPhase::See;
+        if skips {
+            self.queue.clear();
+            self.phase = LessonPhase::Ending;
+        }
+        skips
+    }
+
+    /// Returns the position of the pane in which the learner must mark a token now, and how many
+    /// tokens there are to choose from.
+    pub(super) fn marked_pane(&self) -> Option<(usize, usize)> {
+        match self.step()?.question {
+            Question::Mark { pane, n_tokens, .. } if self.phase == LessonPhase::Predict => {
+                Some((pane, n_tokens))
+            }
+            _ => None,
+        }
+    }
+
+    /// Marks the token with this number as the learner's guess, and pins it if it has been generated.
+    pub(super) fn mark_token(&mut self, number: usize, panes: &Panes, pinned: &mut Option<Pin>) {
+        let Some((place, n_tokens)) = self.marked_pane() else {
+            return;
+        };
+        let number = number.clamp(1, n_tokens);
+        self.guess.mark = Some(number);
+        let pane = panes.get(place);
+        let written = pane.and_then(Pane::generation);
+        let n_written = written.map_or(0, |text| text.steps.len());
+        let pin = pane.map(|pane| Pin {
+            pane: pane.id,
+            step: number - 1,
+        });
+        *pinned = pin.filter(|_| number <= n_written);
+    }
+
+    /// Takes the pinned token as the learner's guess, if the question asks for a mark.
+    pub(super) fn mark_pinned(&mut self, pin: Option<Pin>, panes: &Panes) {
+        let Some((place, n_tokens)) = self.marked_pane() else {
+            return;
+        };
+        let pinned = pin.filter(|pin| panes.place_of(pin.pane) == Some(place));
+        if let Some(pin) = pinned.filter(|pin| pin.step < n_tokens) {
+            self.guess.mark = Some(pin.step + 1);
+        }
+    }
+
+    /// Goes on to a question of another lesson.
+    pub(super) fn come_back(&mut self, again: Again) {
+        self.again = Some(again);
+        self.phase = LessonPhase::Preparing;
     }
 }
 
@@ -52,88 +108,4 @@ fn corrected(made: &BTreeMap<String, Vec<Prediction>>) -> BTreeSet<(&str, usize)
     let well = all.filter(|made| !made.score.is_missed());
     let from = well.filter_map(|made| made.from.as_ref());
     from.map(|from| (from.lesson.as_str(), from.step)).collect()
-}
-
-impl AppState {
-    /// Sets the window up for a question that was missed in another lesson, if there is one.
-    pub(super) fn ask_again(&mut self) -> Vec<Effect> {
-        let missed = self.lessons.missed().into_iter();
-        let mut missed = missed.filter_map(|(index, step)| {
-            let lesson = Arc::clone(self.lessons.list.get(index)?);
-            let can_come = self.lesson_blocked(&lesson).is_none();
-            can_come.then_some(Again { lesson, step })
-        });
-        let Some(again) = missed.next() else {
-            return Vec::new();
-        };
-        let setup = again.lesson.setup.clone();
-        let mut effects = self.stop_all();
-        effects.extend(self.set_up(&setup));
-        if let Some(run) = self.lessons.run_mut() {
-            run.queue = acts_before(&again.lesson, again.step);
-            run.again = Some(again);
-            run.phase = LessonPhase::Preparing;
-        }
-        effects.extend(self.tokenize_prompt());
-        effects
-    }
-
-    /// Ends the lesson without the question that came back.
-    pub(super) fn skip_again(&mut self) -> Vec<Effect> {
-        let Some(run) = self.lessons.run_mut() else {
-            return Vec::new();
-        };
-        if run.again.is_none() || run.phase >= LessonPhase::See {
-            return Vec::new();
-        }
-        run.queue.clear();
-        run.phase = LessonPhase::Ending;
-        self.stop_all()
-    }
-
-    /// Marks a token as the learner's guess, and pins it if it has been generated.
-    pub(super) fn mark_token(&mut self, number: usize) -> Vec<Effect> {
-        let Some((place, n_tokens)) = self.marked_pane() else {
-            return Vec::new();
-        };
-        let number = number.clamp(1, n_tokens);
-        let pane = self.panes.get(place);
-        let written = pane.and_then(crate::state::Pane::generation);
-        let n_written = written.map_or(0, |text| text.steps.len());
-        let pin = pane.map(|pane| Pin {
-            pane: pane.id,
-            step: number - 1,
-        });
-        self.pin = pin.filter(|_| number <= n_written);
-        if let Some(run) = self.lessons.run_mut() {
-            run.guess.mark = Some(number);
-        }
-        Vec::new()
-    }
-
-    /// Takes the pinned token as the learner's guess, if the question asks for a mark.
-    pub(super) fn mark_pinned(&mut self) {
-        let Some((place, n_tokens)) = self.marked_pane() else {
-            return;
-        };
-        let pinned = self
-            .pin
-            .filter(|pin| self.place_of(pin.pane) == Some(place));
-        let pinned = pinned.filter(|pin| pin.step < n_tokens);
-        if let (Some(pin), Some(run)) = (pinned, self.lessons.run_mut()) {
-            run.guess.mark = Some(pin.step + 1);
-        }
-    }
-
-    /// Returns the position of the pane in which the learner must mark a token now, and how many
-    /// tokens there are to choose from.
-    fn marked_pane(&self) -> Option<(usize, usize)> {
-        let run = self.lessons.run()?;
-        match run.step()?.question {
-            Question::Mark { pane, n_tokens, .. } if run.phase() == LessonPhase::Predict => {
-                Some((pane, n_tokens))
-            }
-            _ => None,
-        }
-    }
 }

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use super::progress::LessonPlace;
 use super::step::StepTexts;
+use crate::lab::cache::CacheRun;
 use crate::lessons::{
     Act, Confidence, Lesson, LessonStep, Prediction, Question, Ring, SAYABLE, Score,
 };
 use crate::state::panes::run_end::Repetition;
 use crate::state::runs::HiddenSession;
-use crate::state::{CacheRun, Pace, PaneId, Settings, ViewChoices};
+use crate::state::{Pace, PaneId, Settings, ViewChoices};
 
 /// A lesson that is running.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,6 +28,10 @@ pub struct LessonRun {
     pub(super) phase: LessonPhase,
     /// What the lesson itself does next.
     pub(super) queue: VecDeque<Act>,
+    /// Whether the queue ends with the task of the step.
+    pub(super) solves: bool,
+    /// Whether the window was set up anew for what the queue does.
+    pub(super) is_set_up: bool,
     /// The texts of the step, filled from the run.
     pub(super) texts: StepTexts,
     /// One prediction per answered step, and one for a question that came back.
@@ -178,6 +183,8 @@ impl LessonRun {
             step: place.step,
             phase: LessonPhase::Preparing,
             queue,
+            solves: false,
+            is_set_up: true,
             texts: StepTexts::default(),
             predictions: place.predictions,
             aside: Box::new(aside),
@@ -268,7 +275,7 @@ impl LessonRun {
     pub(in crate::state) fn restore_settings(&self, settings: &mut Settings) {
         settings.view = super::restored_view(self.aside.view, settings.view);
         settings.pace = self.aside.pace;
-        settings.lab.cache_tokens = self.aside.cache_tokens;
+        settings.lab.cache.n_tokens = self.aside.cache_tokens;
         settings.lessons.keep_place(self);
     }
 }

@@ -1,20 +1,29 @@
 //! What a lesson sees of the state.
 
-use crate::lessons::{Scene, TABS, TINTS};
-use crate::state::{AppState, DockTab, Pane, Tint};
+use super::LessonRun;
+use crate::lessons::{CacheTimes, Scene, TABS, TINTS};
+use crate::state::{DockTab, Panes, Pin, Tint, ViewChoices};
 
-impl AppState {
-    pub(super) fn lesson_scene(&self) -> Scene<'_> {
-        let pinned = |pin: crate::state::Pin| Some((self.place_of(pin.pane)?, pin.step));
-        let step = self.lessons.run().and_then(super::LessonRun::step);
+impl LessonRun {
+    /// Returns what the lesson sees, without the coins tossed by hand.
+    pub(super) fn scene<'a>(
+        &'a self,
+        panes: &'a Panes,
+        pin: Option<Pin>,
+        view: &ViewChoices,
+        cache: Option<&'a (dyn CacheTimes + 'static)>,
+    ) -> Scene<'a> {
+        let pinned = |pin: Pin| Some((panes.place_of(pin.pane)?, pin.step));
         Scene {
-            chains: self.panes.iter().map(|pane| &pane.settings.chain).collect(),
-            cache: self.lab.cache.as_ref().and_then(|run| run.lab.as_ref()),
-            curves: step.map_or(&[], |step| step.curves.as_slice()),
-            texts: self.panes.iter().map(Pane::generation).collect(),
-            pin: self.pin.and_then(pinned),
-            tab: name_of_tab(self.view.dock_tab),
-            tint: name_of_tint(self.view.tint),
+            chains: panes.iter().map(|pane| &pane.settings.chain).collect(),
+            cache,
+            hand: None,
+            prices: view.prices,
+            curves: self.step().map_or(&[], |step| step.curves.as_slice()),
+            texts: panes.generations(),
+            pin: pin.and_then(pinned),
+            tab: name_of_tab(view.dock_tab),
+            tint: name_of_tint(view.tint),
         }
     }
 }

@@ -1,9 +1,9 @@
 //! One step of a lesson: predict, do, see, why.
 
-use super::judge::{Answer, seen};
+use super::LessonRun;
+use super::judge::{Answer, Seen, seen};
 use super::run::{Guess, LessonPhase};
 use crate::lessons::{Act, LessonStep, Prediction, Question, Scene};
-use crate::state::{AppState, Effect, LabTab, Notice};
 
 /// The texts of a step, filled from the run. Those of later parts are empty until then.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -23,174 +23,86 @@ pub struct StepTexts {
     pub more: Option<String>,
 }
 
-impl AppState {
-    /// Lets the lesson perform its next acts, and checks whether the task is done. Nothing happens
-    /// while texts are being generated or times are measured.
-    pub(in crate::state) fn follow_lesson(&mut self) -> Vec<Effect> {
-        let mut effects = Vec::new();
-        while !self.lesson_waits() {
-            let Some(run) = self.lessons.run_mut() else {
-                return effects;
-            };
-            let Some(act) = run.queue.front().cloned() else {
-                break;
-            };
-            if !self.can_act(&act) {
-                return effects;
-            }
-            if let Some(run) = self.lessons.run_mut() {
-                run.queue.pop_front();
-            }
-            effects.extend(self.act(act));
-        }
-        if self.lesson_waits() {
-            return effects;
-        }
-        match self.lessons.run().map(super::LessonRun::phase) {
-            // The learner can generate as soon as there is a question.
-            Some(LessonPhase::Preparing) if self.can_act(&Act::Generate) => {
-                effects.extend(self.ask());
-            }
-            Some(LessonPhase::Predict) => self.mark_pinned(),
-            Some(LessonPhase::Do) => self.see(),
-            _ => {}
-        }
-        effects
-    }
-
-    /// Returns whether the engine is busy with the lesson.
-    pub fn lesson_waits(&self) -> bool {
-        self.is_running() || self.lab.is_running(LabTab::Cache)
-    }
-
-    /// Returns whether the task is done, so that the answer can be shown.
-    pub fn lesson_is_done(&self) -> bool {
-        let run = self.lessons.run();
-        let run = run.filter(|run| run.phase() == LessonPhase::Do && !self.lesson_waits());
-        run.and_then(|run| {
-            let scene = self.lesson_scene();
-            seen(run.step()?, &run.guess, &scene, run.lesson.bits)
-        })
-        .is_some()
+impl LessonRun {
+    /// Returns the texts with which the step asks for a prediction, or `None` if one can't be
+    /// filled.
+    pub(super) fn asked(&self, scene: &Scene<'_>) -> Option<StepTexts> {
+        asked(self.step()?, scene)
     }
 
     /// Asks for the prediction of the step.
-    fn ask(&mut self) -> Vec<Effect> {
-        let scene = self.lesson_scene();
-        let Some(step) = self.lessons.run().and_then(super::LessonRun::step) else {
-            return Vec::new();
-        };
-        let texts = asked(step, &scene);
-        let Some(texts) = texts else {
-            if self.lessons.run().is_some_and(|run| run.again().is_some()) {
-                return self.skip_again();
-            }
-            let error = "The model did not generate what the lesson’s texts refer to";
-            let mut effects = self.leave_lesson();
-            effects.extend(self.notify(Notice::error("The lesson can’t continue", error)));
-            return effects;
-        };
-        if matches!(step.question, Question::Mark { .. }) {
-            // From now on, the pinned token is the mark.
-            self.pin = None;
+    pub(super) fn ask(&mut self, texts: StepTexts) {
+        self.texts = texts;
+        self.guess = Guess::default();
+        if let Some(Question::Match { panes, .. }) = self.step().map(|step| &step.question) {
+            self.guess.matched = vec![None; panes.len()];
         }
-        if let Some(run) = self.lessons.run_mut() {
-            run.texts = texts;
-            run.guess = Guess::default();
-            if let Some(Question::Match { panes, .. }) = run.step().map(|step| &step.question) {
-                run.guess.matched = vec![None; panes.len()];
-            }
-            run.reads_on = false;
-            run.phase = LessonPhase::Predict;
-        }
-        Vec::new()
+        self.reads_on = false;
+        self.solves = false;
+        self.is_set_up = false;
+        self.phase = LessonPhase::Predict;
     }
 
-    /// Shows the answer if the task is done.
-    fn see(&mut self) {
-        let scene = self.lesson_scene();
-        let Some(run) = self.lessons.run() else {
-            return;
-        };
-        let in_bits = run.lesson.bits;
-        let seen = run
-            .step()
-            .and_then(|step| seen(step, &run.guess, &scene, in_bits));
-        let Some(seen) = seen else {
-            return;
-        };
-        if let Some(run) = self.lessons.run_mut() {
-            run.texts = StepTexts {
-                ask: std::mem::take(&mut run.texts.ask),
-                task: std::mem::take(&mut run.texts.task),
-                labels: std::mem::take(&mut run.texts.labels),
-                before: std::mem::take(&mut run.texts.before),
-                ..seen.texts
-            };
-            let prediction = Prediction {
-                asked: run.texts.ask.clone(),
-                from: run.origin(),
-                ..seen.prediction
-            };
-            run.predictions.push(prediction);
-            run.phase = LessonPhase::See;
-        }
+    /// Returns the answer of the step if its task is done.
+    pub(super) fn seen(&self, scene: &Scene<'_>) -> Option<Seen> {
+        seen(self.step()?, &self.guess, scene, self.lesson.bits)
     }
 
-    /// Submits the prediction, or goes on to the next part.
-    pub(super) fn go_on(&mut self) -> Vec<Effect> {
-        let Some(run) = self.lessons.run_mut() else {
-            return Vec::new();
+    /// Shows the answer.
+    pub(super) fn see(&mut self, seen: Seen) {
+        self.texts = StepTexts {
+            ask: std::mem::take(&mut self.texts.ask),
+            task: std::mem::take(&mut self.texts.task),
+            labels: std::mem::take(&mut self.texts.labels),
+            before: std::mem::take(&mut self.texts.before),
+            ..seen.texts
         };
-        match run.phase {
-            LessonPhase::Predict if run.can_say() => run.phase = LessonPhase::Do,
-            LessonPhase::See => run.phase = LessonPhase::Why,
-            LessonPhase::Why => return self.end_step(),
-            LessonPhase::Ending => return self.end_lesson(),
-            LessonPhase::Preparing | LessonPhase::Predict | LessonPhase::Do => {}
-        }
-        Vec::new()
+        let prediction = Prediction {
+            asked: self.texts.ask.clone(),
+            from: self.origin(),
+            ..seen.prediction
+        };
+        self.predictions.push(prediction);
+        self.phase = LessonPhase::See;
     }
 
-    /// Goes on to the next step, to a question that comes back, or to the ending.
-    fn end_step(&mut self) -> Vec<Effect> {
-        let Some(run) = self.lessons.run_mut() else {
-            return Vec::new();
+    /// Goes on to the next step, to a question that comes back, or to the ending. Returns whether
+    /// all steps of the lesson itself are done.
+    pub(super) fn end_step(&mut self) -> bool {
+        self.texts = StepTexts::default();
+        self.reads_on = false;
+        self.phase = LessonPhase::Ending;
+        if self.again.is_some() {
+            return false;
+        }
+        self.step += 1;
+        self.solves = false;
+        self.is_set_up = false;
+        let Some(step) = self.lesson.steps.get(self.step) else {
+            return true;
         };
-        run.texts = StepTexts::default();
-        run.reads_on = false;
-        if run.again.is_some() {
-            run.phase = LessonPhase::Ending;
-            return Vec::new();
-        }
-        run.step += 1;
-        if let Some(step) = run.lesson.steps.get(run.step) {
-            run.queue = step.prepare.iter().cloned().collect();
-            run.phase = LessonPhase::Preparing;
-            return Vec::new();
-        }
-        run.phase = LessonPhase::Ending;
-        self.ask_again()
-    }
-
-    fn end_lesson(&mut self) -> Vec<Effect> {
-        let effects = self.leave_lesson();
-        self.page = crate::state::Page::Lessons;
-        self.lessons.select_unfinished();
-        effects
+        self.queue = step.prepare.iter().cloned().collect();
+        self.phase = LessonPhase::Preparing;
+        false
     }
 
     /// Does what the step asks for, on the learner's behalf.
-    pub(super) fn solve_step(&mut self) -> Vec<Effect> {
-        if let Some(run) = self.lessons.run_mut()
-            && run.phase == LessonPhase::Do
-            && run.queue.is_empty()
-            && let Some(step) = run.step()
+    pub(super) fn solve_step(&mut self) {
+        if self.phase == LessonPhase::Do
+            && let Some(step) = self.step()
         {
-            let solution = step.solution.clone();
-            run.queue.extend(solution);
+            self.queue = step.solution.clone().into();
+            self.solves = true;
+            self.is_set_up = false;
         }
-        Vec::new()
+    }
+
+    /// Does what a learner might do, except while a question is open.
+    pub(super) fn do_acts(&mut self, acts: Vec<Act>) {
+        if !matches!(self.phase, LessonPhase::Preparing | LessonPhase::Predict) {
+            self.queue = acts.into();
+            self.solves = false;
+        }
     }
 }
 

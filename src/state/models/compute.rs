@@ -4,7 +4,7 @@
 use std::num::NonZeroUsize;
 
 use crate::generation::ModelInfo;
-use crate::state::{AppState, Command, Effect, ModelsCommand, Pane, ReadyModel};
+use crate::state::{Command, Effect, Models, ModelsCommand, Pane, ReadyModel};
 use crate::worker::{CacheType, ComputeChoice, DeviceChoice, InputBits, Precision, Request};
 
 /// A menu row: a device, a precision, a KV cache type or a rounding of inputs.
@@ -28,10 +28,10 @@ pub struct ThreadChoice {
     pub is_default: bool,
 }
 
-impl AppState {
+impl Models {
     /// Returns the devices to choose from; empty until they are known.
     pub fn device_rows(&self) -> Vec<DeviceRow> {
-        let Some(devices) = &self.models.devices else {
+        let Some(devices) = &self.devices else {
             return Vec::new();
         };
         let mut choices = devices.choices.clone();
@@ -39,7 +39,7 @@ impl AppState {
             choices.insert(0, DeviceChoice::Best);
         }
         let only = choices.len() == 1;
-        let chosen = |choice| only || choice == self.models.compute.device;
+        let chosen = |choice| only || choice == self.compute.device;
         choices
             .into_iter()
             .map(|choice| DeviceRow {
@@ -62,7 +62,7 @@ impl AppState {
         let row = |precision: Precision| DeviceRow {
             name: precision.name().to_owned(),
             hint: precision.hint(),
-            chosen: precision == self.models.compute.precision,
+            chosen: precision == self.compute.precision,
             command: self.with_precision(precision),
         };
         Precision::ALL.map(row).into()
@@ -70,10 +70,10 @@ impl AppState {
 
     /// Returns the KV cache types to choose from; empty on a GPU, which offers no choice.
     pub fn cache_rows(&self) -> Vec<DeviceRow> {
-        if self.models.devices.is_none() || self.uses_gpu() {
+        if self.devices.is_none() || self.uses_gpu() {
             return Vec::new();
         }
-        let compute = self.models.compute;
+        let compute = self.compute;
         let row = |cache: CacheType| DeviceRow {
             name: cache.name().to_owned(),
             hint: cache.hint(),
@@ -85,10 +85,10 @@ impl AppState {
 
     /// Returns the roundings of inputs to choose from; empty on a GPU, which offers no choice.
     pub fn inputs_rows(&self) -> Vec<DeviceRow> {
-        if self.models.devices.is_none() || self.uses_gpu() {
+        if self.devices.is_none() || self.uses_gpu() {
             return Vec::new();
         }
-        let compute = self.models.compute;
+        let compute = self.compute;
         let row = |inputs: InputBits| DeviceRow {
             name: format!("{} bits", inputs.name()),
             hint: inputs.hint(),
@@ -100,10 +100,10 @@ impl AppState {
 
     /// Returns a sentence about the devices; may be empty.
     pub fn device_words(&self) -> String {
-        if let Some(missing) = &self.models.device_missing {
+        if let Some(missing) = &self.device_missing {
             return missing.clone();
         }
-        match &self.models.devices {
+        match &self.devices {
             None => String::new(),
             Some(devices) if !devices.build_supports_gpus => match &devices.launcher_reason {
                 Some(reason) => format!("Models run on the CPU: {reason}"),
@@ -113,7 +113,7 @@ impl AppState {
                 "Built with GPU support, but no GPU was found".to_owned()
             }
             Some(_) if !self.uses_gpu() => {
-                let bits = self.models.compute.inputs.name();
+                let bits = self.compute.inputs.name();
                 format!("Computes in f32; inputs rounded to {bits} bits")
             }
             Some(_) => "Applies to the next model you open".to_owned(),
@@ -122,8 +122,8 @@ impl AppState {
 
     /// Returns the thread count, once the devices are known.
     pub fn thread_choice(&self) -> Option<ThreadChoice> {
-        let threads = self.models.devices.as_ref()?.cpu_threads;
-        let wanted = self.models.compute.n_threads;
+        let threads = self.devices.as_ref()?.cpu_threads;
+        let wanted = self.compute.n_threads;
         Some(ThreadChoice {
             n_threads: threads.granted(wanted),
             n_max: threads.n_max,
@@ -133,7 +133,7 @@ impl AppState {
 
     /// Returns the command that sets the thread count; `None` restores the default.
     pub fn with_threads(&self, n_threads: Option<NonZeroUsize>) -> Command {
-        let compute = self.models.compute;
+        let compute = self.compute;
         choose(ComputeChoice {
             n_threads,
             ..compute
@@ -141,7 +141,7 @@ impl AppState {
     }
 
     fn with_precision(&self, precision: Precision) -> Command {
-        let compute = self.models.compute;
+        let compute = self.compute;
         choose(ComputeChoice {
             precision,
             ..compute
@@ -149,14 +149,14 @@ impl AppState {
     }
 
     fn with_device(&self, device: DeviceChoice) -> Command {
-        let compute = self.models.compute;
+        let compute = self.compute;
         choose(ComputeChoice { device, ..compute })
     }
 
     pub(in crate::state) fn compute_with(&mut self, choice: ComputeChoice) -> Vec<Effect> {
         // The engine looks for the device again, and reports if it is still missing.
-        self.models.device_missing = None;
-        self.models.compute = choice;
+        self.device_missing = None;
+        self.compute = choice;
         vec![Effect::Send(Request::SetCompute(choice))]
     }
 
@@ -164,26 +164,25 @@ impl AppState {
     /// machine's memory.
     pub(in crate::state) fn uses_gpu_memory(&self) -> bool {
         let is_cuda = |choice: &DeviceChoice| matches!(choice, DeviceChoice::Cuda(_));
-        let devices = self.models.devices.as_ref();
-        match self.models.compute.device {
+        let devices = self.devices.as_ref();
+        match self.compute.device {
             DeviceChoice::Best => {
                 devices.is_some_and(|devices| devices.choices.iter().any(is_cuda))
             }
-            device => is_cuda(&device) && self.models.device_missing.is_none(),
+            device => is_cuda(&device) && self.device_missing.is_none(),
         }
     }
 
     /// Returns whether the next model computes on a GPU.
     pub(in crate::state) fn uses_gpu(&self) -> bool {
         let has_accelerator = self
-            .models
             .devices
             .as_ref()
             .is_some_and(|devices| devices.choices.len() > 1);
-        match self.models.compute.device {
+        match self.compute.device {
             DeviceChoice::Best => has_accelerator,
             DeviceChoice::Cpu => false,
-            DeviceChoice::Cuda(_) | DeviceChoice::Metal(_) => self.models.device_missing.is_none(),
+            DeviceChoice::Cuda(_) | DeviceChoice::Metal(_) => self.device_missing.is_none(),
         }
     }
 
@@ -191,21 +190,21 @@ impl AppState {
     /// did not run on a GPU of this machine.
     pub fn cpu_instead(&self, pane: &Pane) -> Option<Command> {
         let on_gpu = |model: &ReadyModel| !model.info.device.starts_with(DeviceChoice::CPU_NAME);
-        let fails_on_gpu = pane.settings.model.is_none() && self.model.ready().is_some_and(on_gpu);
-        let source = self.model_source.clone();
+        let fails_on_gpu = pane.settings.model.is_none() && self.main.ready().is_some_and(on_gpu);
+        let source = self.source.clone();
         fails_on_gpu.then_some(Command::Models(ModelsCommand::LoadOnCpu(source)))
     }
 
     /// Returns the request that tells a new engine how to compute, unless the default applies.
     pub(in crate::state) fn compute_request(&self) -> Option<Effect> {
-        let choice = self.models.compute;
+        let choice = self.compute;
         let is_default = choice == ComputeChoice::default();
         (!is_default).then_some(Effect::Send(Request::SetCompute(choice)))
     }
 
     pub(in crate::state) fn on_device_missing(&mut self, name: &str, reason: &str) {
         let sentence = format!("{name} is not available, so models run on the CPU: {reason}");
-        self.models.device_missing = Some(sentence);
+        self.device_missing = Some(sentence);
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use crate::state::{AppState, Effect, ModelsCommand, Notice, capitalize};
+use crate::generation::Openness;
+use crate::state::{Effect, ModelsCommand, Notice, Notices, capitalize};
 use crate::worker::{
     CachedModel, DownloadEvent, DownloadProgress, DownloadRequest, DownloadTarget, PartialDownload,
     Repository,
@@ -147,8 +148,14 @@ pub enum HubCommand {
     Event(DownloadEvent),
 }
 
-impl AppState {
-    pub(in crate::state) fn apply_to_hub(&mut self, command: HubCommand) -> Vec<Effect> {
+impl HubState {
+    /// Applies a command. `dialog_open` says whether the rows of the downloads are visible.
+    pub(in crate::state) fn apply(
+        &mut self,
+        command: HubCommand,
+        dialog_open: bool,
+        notices: &mut Notices,
+    ) -> Vec<Effect> {
         match command {
             HubCommand::Search => self.search_hub(),
             HubCommand::ToggleFiles(repository) => self.toggle_repository(repository),
@@ -158,50 +165,55 @@ impl AppState {
             }
             HubCommand::Pause(wanted) => vec![Effect::Hub(DownloadRequest::Pause(wanted))],
             HubCommand::Cancel(wanted) => vec![Effect::Hub(DownloadRequest::Cancel(wanted))],
-            HubCommand::Event(event) => self.on_download_event(event),
+            HubCommand::Event(event) => self.on_download_event(event, dialog_open, notices),
         }
     }
 
     fn search_hub(&mut self) -> Vec<Effect> {
-        let query = self.hub.query.trim().to_owned();
+        let query = self.query.trim().to_owned();
         if query.is_empty() {
             return Vec::new();
         }
-        self.hub.tab = ModelsTab::HuggingFace;
-        self.hub.expanded = None;
+        self.tab = ModelsTab::HuggingFace;
+        self.expanded = None;
         if let Some(repository) = repository_in(&query) {
-            self.hub.search = Search::Idle;
+            self.search = Search::Idle;
             return self.toggle_repository(repository);
         }
-        self.hub.search = Search::Pending(query.clone());
+        self.search = Search::Pending(query.clone());
         let n_max = MAX_RESULTS;
         vec![Effect::Hub(DownloadRequest::Search { query, n_max })]
     }
 
     fn toggle_repository(&mut self, repository: String) -> Vec<Effect> {
-        let expanded = self.hub.expanded.take();
+        let expanded = self.expanded.take();
         if expanded.is_some_and(|(name, _)| name == repository) {
             return Vec::new();
         }
-        self.hub.expanded = Some((repository.clone(), Listing::Pending));
+        self.expanded = Some((repository.clone(), Listing::Pending));
         vec![Effect::Hub(DownloadRequest::Files { repository })]
     }
 
-    fn on_download_event(&mut self, event: DownloadEvent) -> Vec<Effect> {
+    fn on_download_event(
+        &mut self,
+        event: DownloadEvent,
+        dialog_open: bool,
+        notices: &mut Notices,
+    ) -> Vec<Effect> {
         match event {
             DownloadEvent::Found {
                 query,
                 repositories,
             } => {
-                if self.hub.search == Search::Pending(query) {
-                    self.hub.search = match repositories {
+                if self.search == Search::Pending(query) {
+                    self.search = match repositories {
                         Ok(repositories) => Search::Found(repositories),
                         Err(reason) => Search::Failed(capitalize(&reason)),
                     };
                 }
             }
             DownloadEvent::FilesListed { repository, found } => {
-                if let Some((name, listing)) = &mut self.hub.expanded
+                if let Some((name, listing)) = &mut self.expanded
                     && *name == repository
                 {
                     *listing = match found {
@@ -214,14 +226,14 @@ impl AppState {
                 if let Ok(models) = &models {
                     // A downloaded model may have been deleted since.
                     let exists = |path: &PathBuf| models.iter().any(|model| model.path == *path);
-                    self.hub.downloads.retain(|download| match &download.stage {
+                    self.downloads.retain(|download| match &download.stage {
                         DownloadStage::Done(path) => exists(path),
                         _ => true,
                     });
                 }
                 // An error means that there is no cache folder, so nothing is cached.
-                self.hub.cached = models.unwrap_or_default();
-                self.hub.kept = kept;
+                self.cached = models.unwrap_or_default();
+                self.kept = kept;
             }
             DownloadEvent::Progress { wanted, progress } => {
                 self.set_download(&wanted, DownloadStage::Running(progress));
@@ -237,9 +249,7 @@ impl AppState {
                 self.set_download(&wanted, DownloadStage::Paused(n_bytes_kept));
             }
             DownloadEvent::Cancelled { wanted } => {
-                self.hub
-                    .downloads
-                    .retain(|download| download.wanted != wanted);
+                self.downloads.retain(|download| download.wanted != wanted);
                 return vec![Effect::Hub(DownloadRequest::Cached)];
             }
             DownloadEvent::Failed {
@@ -247,15 +257,27 @@ impl AppState {
                 reason,
                 n_bytes_kept,
             } => {
-                self.fail_download(&wanted, &reason, n_bytes_kept);
+                let notice = self.fail_download(&wanted, &reason, n_bytes_kept);
+                if !dialog_open {
+                    notices.notify(notice);
+                }
             }
-            DownloadEvent::Panicked { message } => self.on_downloads_lost(&message),
+            DownloadEvent::Refused { wanted, reason } => {
+                let is_visible = dialog_open && self.shows_file(&wanted);
+                let notice = self.refuse_download(&wanted, &reason);
+                if !is_visible {
+                    notices.notify(notice);
+                }
+            }
+            DownloadEvent::Panicked { message } => {
+                notices.notify(self.on_downloads_lost(&message));
+            }
         }
         Vec::new()
     }
 
     fn set_download(&mut self, wanted: &DownloadTarget, stage: DownloadStage) {
-        let downloads = &mut self.hub.downloads;
+        let downloads = &mut self.downloads;
         match downloads
             .iter_mut()
             .find(|download| download.wanted == *wanted)
@@ -268,20 +290,43 @@ impl AppState {
         }
     }
 
-    /// Shows the failure in the download's row, and in a notice if the dialog is closed.
-    fn fail_download(&mut self, wanted: &DownloadTarget, reason: &str, n_bytes_kept: u64) {
+    /// Shows the failure in the download's row. Returns the notice for a closed dialog.
+    fn fail_download(
+        &mut self,
+        wanted: &DownloadTarget,
+        reason: &str,
+        n_bytes_kept: u64,
+    ) -> Notice {
         let reason = capitalize(reason);
         let stage = DownloadStage::Failed(reason.clone(), n_bytes_kept);
         self.set_download(wanted, stage);
-        if !self.models.dialog_open {
-            let show = crate::state::Command::Models(ModelsCommand::ShowDialog);
-            let title = format!("{} was not downloaded", wanted.repository);
-            self.notify(Notice::error(title, reason).with_action("Show models", show));
-        }
+        let show = crate::state::Command::Models(ModelsCommand::ShowDialog);
+        let title = format!("{} was not downloaded", wanted.repository);
+        Notice::error(title, reason).with_action("Show models", show)
     }
 
-    fn on_downloads_lost(&mut self, message: &str) {
-        for download in &mut self.hub.downloads {
+    /// Marks the model as one that does not open. Returns the notice for when its row is not
+    /// visible.
+    fn refuse_download(&mut self, wanted: &DownloadTarget, reason: &str) -> Notice {
+        self.downloads.retain(|download| download.wanted != *wanted);
+        if let Some((name, Listing::Found(found))) = &mut self.expanded
+            && *name == wanted.repository
+        {
+            let reason = reason.lines().next().unwrap_or_default().to_owned();
+            let file = wanted.file.as_deref();
+            for model in &mut found.models {
+                if file.is_none_or(|file| file == model.name()) {
+                    let reason = reason.clone();
+                    model.openness = Openness::NotYet { reason };
+                }
+            }
+        }
+        let title = format!("{} was not downloaded", wanted.repository);
+        Notice::error(title, capitalize(reason))
+    }
+
+    fn on_downloads_lost(&mut self, message: &str) -> Notice {
+        for download in &mut self.downloads {
             let n_bytes_kept = match &download.stage {
                 DownloadStage::Waiting => 0,
                 DownloadStage::Running(progress) => progress.n_bytes,
@@ -290,10 +335,10 @@ impl AppState {
             let reason = "The download stopped unexpectedly".to_owned();
             download.stage = DownloadStage::Failed(reason, n_bytes_kept);
         }
-        self.hub.search = Search::Idle;
-        self.hub.expanded = None;
+        self.search = Search::Idle;
+        self.expanded = None;
         let body = format!("Partial files are kept. The error was: {message}");
-        self.notify(Notice::error("The downloads stopped unexpectedly", body));
+        Notice::error("The downloads stopped unexpectedly", body)
     }
 }
 

@@ -1,11 +1,11 @@
 //! The rows of the Hub's models: their text and the actions they offer.
 
 use super::hub::{DownloadStage, Listing, Search};
-use crate::generation::{ByteSize, MemoryNeed};
-use crate::state::{AppState, Command, HubCommand, ModelsCommand};
+use crate::generation::{ByteSize, MemoryNeed, Openness};
+use crate::state::{Command, HubCommand, HubState, ModelsCommand, capitalize};
 use crate::worker::{
-    DownloadPhase, DownloadProgress, DownloadTarget, ModelFiles, RECOMMENDED, RecommendedModel,
-    Repository,
+    CacheType, DownloadPhase, DownloadProgress, DownloadTarget, ModelFiles, ModelFormat,
+    RECOMMENDED, RecommendedModel, Repository,
 };
 
 /// A row in the list: a repository, or a model on the Hub.
@@ -16,8 +16,10 @@ pub struct HubRow {
     pub n_params: Option<u64>,
     /// The downloads of the last month, if known.
     pub n_downloads: Option<u64>,
-    /// Everything else known about it: license, quantization, size.
+    /// Everything else known about it: license, quantization, size, or why it does not open.
     pub facts: String,
+    /// Whether it opens, for a search result.
+    pub openness: Option<Openness>,
     /// Whether this is a file of the repository above it.
     pub indented: bool,
     pub status: HubRowStatus,
@@ -59,23 +61,38 @@ pub enum HubRowStatus {
     },
     /// The model is on this computer.
     Downloaded { open: Command },
+    /// It does not open.
+    NotYet {
+        /// Shows a repository that has the same model as GGUF, if one was found.
+        show_gguf: Option<Command>,
+    },
 }
 
-impl AppState {
-    /// Returns the rows of a few small models to start with.
-    pub fn recommended_rows(&self) -> Vec<HubRow> {
+impl HubState {
+    /// Returns the rows of a few small models to start with, for panes whose texts have at most
+    /// `n_tokens`.
+    pub(in crate::state) fn recommended_rows(
+        &self,
+        cache: CacheType,
+        n_panes: usize,
+        n_tokens: usize,
+    ) -> Vec<HubRow> {
         let rows = RECOMMENDED.iter().map(|model| {
             let wanted = DownloadTarget {
                 repository: model.repository.to_owned(),
                 file: Some(model.file.to_owned()),
             };
             let size = ByteSize(model.n_bytes()).to_string();
-            let memory = format!("{} of memory", ByteSize(self.memory_of(model)));
+            let memory = format!(
+                "{} of memory",
+                ByteSize(memory_of(model, cache, n_panes, n_tokens))
+            );
             HubRow {
                 name: model.name.to_owned(),
                 n_params: Some(u64::from(model.n_weights_millions) * 1_000_000),
                 n_downloads: None,
                 facts: [model.quantization, &memory, model.license, model.why].join(" · "),
+                openness: None,
                 indented: false,
                 status: self.hub_status(&wanted, size),
             }
@@ -83,26 +100,12 @@ impl AppState {
         rows.collect()
     }
 
-    /// Returns how much memory a model takes with the current panes, prompt, token limit and cache
-    /// type, in bytes.
-    fn memory_of(&self, model: &RecommendedModel) -> u64 {
-        let cache = self.models.compute.cache;
-        let n_head_bytes = cache.n_bytes(model.head_dim as usize) as u64;
-        let need = MemoryNeed {
-            n_weight_bytes: model.n_bytes(),
-            n_cache_bytes_per_token: u64::from(model.n_kv_heads) * n_head_bytes,
-            n_state_bytes: 0,
-            n_vocab: model.n_vocab as usize,
-        };
-        need.n_bytes(self.panes.len(), self.longest_text())
-    }
-
     /// Returns the rows of the unfinished downloads that have no row elsewhere.
     pub fn kept_rows(&self) -> Vec<HubRow> {
-        let kept = self.hub.kept.iter();
+        let kept = self.kept.iter();
         let mut rows: Vec<HubRow> = kept
             .filter(|kept| {
-                let mut downloads = self.hub.downloads.iter();
+                let mut downloads = self.downloads.iter();
                 !downloads.any(|download| {
                     let is_done = matches!(download.stage, DownloadStage::Done(_));
                     download.wanted.repository == kept.repository && !is_done
@@ -117,7 +120,7 @@ impl AppState {
                 unfinished_row(&wanted, interrupted(&wanted, words, false))
             })
             .collect();
-        for download in &self.hub.downloads {
+        for download in &self.downloads {
             let wanted = &download.wanted;
             let is_done = matches!(download.stage, DownloadStage::Done(_));
             if wanted.file.is_none() || !is_done && !self.has_row(wanted) {
@@ -136,18 +139,23 @@ impl AppState {
             (wanted.repository == repository) && wanted.file.as_deref() == Some(file)
         };
         let mut recommended = RECOMMENDED.iter();
-        recommended.any(|model| is_wanted(model.repository, model.file))
-            || matches!(
-                &self.hub.expanded,
-                Some((repository, Listing::Found(found)))
-                    if found.models.iter().any(|model| is_wanted(repository, model.name()))
-            )
+        recommended.any(|model| is_wanted(model.repository, model.file)) || self.shows_file(wanted)
+    }
+
+    /// Returns whether the download is a file of the expanded repository.
+    pub(in crate::state) fn shows_file(&self, wanted: &DownloadTarget) -> bool {
+        let Some((repository, Listing::Found(found))) = &self.expanded else {
+            return false;
+        };
+        let mut models = found.models.iter();
+        wanted.repository == *repository
+            && models.any(|model| wanted.file.as_deref() == Some(model.name()))
     }
 
     /// Returns the rows of the search results, with the files of the expanded repository.
     pub fn found_rows(&self) -> Vec<HubRow> {
         let mut rows = Vec::new();
-        let found = match &self.hub.search {
+        let found = match &self.search {
             Search::Found(repositories) => repositories.as_slice(),
             _ => &[],
         };
@@ -156,7 +164,7 @@ impl AppState {
             rows.extend(self.file_rows(&repository.name));
         }
         // A repository that was opened by its URL has no search result above it.
-        if let Some((name, _)) = &self.hub.expanded
+        if let Some((name, _)) = &self.expanded
             && !found.iter().any(|repository| repository.name == *name)
         {
             rows.push(self.repository_row(name, None));
@@ -167,17 +175,16 @@ impl AppState {
 
     /// Returns the sentence about the search, and whether it is an error.
     pub fn search_words(&self) -> (String, bool) {
-        let listing = self.hub.expanded.as_ref().map(|(_, listing)| listing);
-        match (&self.hub.search, listing) {
+        let listing = self.expanded.as_ref().map(|(_, listing)| listing);
+        match (&self.search, listing) {
             (_, Some(Listing::Failed(reason))) | (Search::Failed(reason), _) => {
                 (reason.clone(), true)
             }
             (_, Some(Listing::Pending)) => ("Listing files".to_owned(), false),
             (Search::Pending(query), _) => (format!("Searching for ‘{query}’"), false),
-            (Search::Found(found), _) if found.is_empty() => (
-                "No models that Quartet can open were found".to_owned(),
-                false,
-            ),
+            (Search::Found(found), _) if found.is_empty() => {
+                ("Nothing on the Hub has this name".to_owned(), false)
+            }
             (Search::Idle, None) => {
                 let words =
                     "Type a name above and press Enter. Quartet stays offline until you do.";
@@ -188,17 +195,32 @@ impl AppState {
     }
 
     fn repository_row(&self, name: &str, known: Option<&Repository>) -> HubRow {
-        let expanded = self.hub.expanded.as_ref();
+        let expanded = self.expanded.as_ref();
         let expanded = expanded.filter(|(expanded, _)| expanded == name);
         let listed = match expanded {
             Some((_, Listing::Found(repository))) => Some(repository),
             _ => known,
         };
+        let openness = listed.map(|listed| &listed.openness);
+        if let (Some(listed), Some(Openness::NotYet { reason })) = (listed, openness) {
+            return HubRow {
+                name: name.to_owned(),
+                n_params: None,
+                n_downloads: None,
+                facts: capitalize(reason),
+                openness: openness.cloned(),
+                indented: false,
+                status: HubRowStatus::NotYet {
+                    show_gguf: self.same_as_gguf(listed),
+                },
+            };
+        }
         HubRow {
             name: name.to_owned(),
-            n_params: None,
+            n_params: listed.and_then(|listed| listed.n_params),
             n_downloads: listed.map(|listed| listed.n_downloads),
             facts: listed.map_or_else(String::new, repository_facts),
+            openness: openness.cloned(),
             indented: false,
             status: HubRowStatus::Repository {
                 expanded: expanded.is_some(),
@@ -207,8 +229,25 @@ impl AppState {
         }
     }
 
+    /// Returns the command that shows a search result with GGUF files of the same model.
+    fn same_as_gguf(&self, repository: &Repository) -> Option<Command> {
+        let Search::Found(found) = &self.search else {
+            return None;
+        };
+        let bases = &repository.base_models;
+        let other = found.iter().find(|other| {
+            let mut models = other.models.iter();
+            other.name != repository.name
+                && !other.openness.is_refused()
+                && models.any(|model| model.format == ModelFormat::Gguf)
+                && other.base_models.iter().any(|base| bases.contains(base))
+        })?;
+        let show = HubCommand::ToggleFiles(other.name.clone());
+        Some(Command::Hub(show))
+    }
+
     fn file_rows(&self, repository: &str) -> Vec<HubRow> {
-        let Some((name, Listing::Found(found))) = &self.hub.expanded else {
+        let Some((name, Listing::Found(found))) = &self.expanded else {
             return Vec::new();
         };
         if name != repository {
@@ -223,21 +262,30 @@ impl AppState {
             let size = size.unwrap_or_default();
             let facts = [model.quantization.as_deref().unwrap_or_default(), &size];
             let facts: Vec<&str> = facts.into_iter().filter(|fact| !fact.is_empty()).collect();
-            HubRow {
+            let mut row = HubRow {
                 name: file_words(model),
                 n_params: None,
                 n_downloads: None,
                 facts: facts.join(" · "),
+                openness: None,
                 indented: true,
                 status: self.hub_status(&wanted, size.clone()),
+            };
+            if let (HubRowStatus::Available { .. }, Openness::NotYet { reason }) =
+                (&row.status, &model.openness)
+            {
+                row.facts = capitalize(reason);
+                row.openness = Some(model.openness.clone());
+                row.status = HubRowStatus::NotYet { show_gguf: None };
             }
+            row
         });
         rows.collect()
     }
 
     fn hub_status(&self, wanted: &DownloadTarget, size: String) -> HubRowStatus {
         let command = |make: fn(DownloadTarget) -> HubCommand| Command::Hub(make(wanted.clone()));
-        let mut downloads = self.hub.downloads.iter();
+        let mut downloads = self.downloads.iter();
         let stage = downloads.find(|download| download.wanted == *wanted);
         match stage.map(|download| &download.stage) {
             Some(DownloadStage::Waiting) => HubRowStatus::Downloading {
@@ -275,13 +323,27 @@ impl AppState {
 
     /// Returns the command that opens this model from the cache folder, if it is there.
     fn open_cached(&self, wanted: &DownloadTarget) -> Option<Command> {
-        let mut cached = self.hub.cached.iter();
+        let mut cached = self.cached.iter();
         let model = cached.find(|cached| {
             let name = cached.model.name();
             cached.repository == wanted.repository && wanted.file.as_deref() == Some(name)
         })?;
         Some(Command::Models(ModelsCommand::Open(model.path.clone())))
     }
+}
+
+/// Returns how much memory a model takes with this cache type and panes whose texts have
+/// at most `n_tokens`, in bytes.
+fn memory_of(model: &RecommendedModel, cache: CacheType, n_panes: usize, n_tokens: usize) -> u64 {
+    let n_head_bytes = cache.n_bytes(model.head_dim as usize) as u64;
+    let need = MemoryNeed {
+        n_weight_bytes: model.n_bytes(),
+        n_cache_bytes_per_token: u64::from(model.n_kv_heads) * n_head_bytes,
+        n_state_bytes: 0,
+        keeps_checkpoints: false,
+        n_vocab: model.n_vocab as usize,
+    };
+    need.n_bytes(n_panes, n_tokens)
 }
 
 fn interrupted(wanted: &DownloadTarget, words: String, failed: bool) -> HubRowStatus {
@@ -302,6 +364,7 @@ fn unfinished_row(wanted: &DownloadTarget, status: HubRowStatus) -> HubRow {
         n_params: None,
         n_downloads: None,
         facts: wanted.file.clone().unwrap_or_else(from_earlier),
+        openness: None,
         indented: false,
         status,
     }

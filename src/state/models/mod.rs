@@ -7,13 +7,13 @@ pub(super) mod hub_rows;
 pub(super) mod open;
 pub(super) mod status;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::AppState;
+use super::{AddedServer, PaneModels, SecondModel, Servers};
 use crate::generation::ModelInfo;
 use crate::worker::{ComputeChoice, Devices, ModelSource};
 
@@ -40,14 +40,29 @@ pub struct RecentModel {
     pub opened_at: u64,
 }
 
-/// The models on this computer, and the compute settings.
-#[derive(Debug, Clone, Default, PartialEq)]
+/// The models that write, those on this computer, and the compute settings.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Models {
+    /// The main model, which panes use unless they choose another.
+    pub main: ModelStatus,
+    /// The source of the main model, which is reloaded when the engine restarts.
+    pub(crate) source: ModelSource,
+    /// The sources of all loads in progress, in the order of the requests. Each stays until the
+    /// engine reports that the load succeeded, failed or was cancelled; the newest is the wanted
+    /// one.
+    pub(in crate::state) pending: VecDeque<ModelSource>,
+    /// The model that drafts for the main one or guides it.
+    pub second: SecondModel,
+    /// The models of panes that do not use the main one.
+    pub of_panes: PaneModels,
+    pub servers: Servers,
+    /// The models on the Hub, and their downloads.
+    pub hub: HubState,
     pub dialog_open: bool,
     /// The models opened before, most recent first.
     pub recent: Vec<RecentModel>,
     /// The sizes of the models in bytes, or why they can't be opened any more, if checked.
-    pub(in crate::state) checked: BTreeMap<PathBuf, Result<u64, String>>,
+    pub(crate) checked: BTreeMap<PathBuf, Result<u64, String>>,
     /// The built-in model, once it has been loaded.
     pub(in crate::state) embedded: Option<Arc<ModelInfo>>,
     /// The model that failed to open last, and why.
@@ -123,13 +138,31 @@ pub struct ModelRow {
 }
 
 impl Models {
-    /// Creates the list from the recent models; nothing has been checked yet.
-    pub(in crate::state) fn new(mut recent: Vec<RecentModel>, compute: ComputeChoice) -> Self {
+    /// Creates the state at startup; nothing has been loaded or checked yet.
+    pub(in crate::state) fn new(
+        source: &ModelSource,
+        mut recent: Vec<RecentModel>,
+        compute: ComputeChoice,
+        servers: Vec<AddedServer>,
+    ) -> Self {
         recent.truncate(MAX_RECENT);
         Self {
+            main: ModelStatus::Absent,
+            source: source.clone(),
+            pending: VecDeque::new(),
+            second: SecondModel::default(),
+            of_panes: PaneModels::default(),
+            servers: Servers::new(servers),
+            hub: HubState::default(),
+            dialog_open: false,
             recent,
+            checked: BTreeMap::new(),
+            embedded: None,
+            refusal: None,
+            opening: None,
             compute,
-            ..Self::default()
+            devices: None,
+            device_missing: None,
         }
     }
 
@@ -175,20 +208,20 @@ impl Models {
     }
 }
 
-impl AppState {
+impl Models {
     /// Returns the rows of the models on this computer.
-    pub fn model_rows(&self) -> Vec<ModelRow> {
+    pub fn rows(&self) -> Vec<ModelRow> {
         let mut sources = vec![ModelSource::Embedded];
         let mut add_if_new = |source: Option<&ModelSource>| {
-            sources.extend(source.filter(|source| !self.models.lists(source)).cloned());
+            sources.extend(source.filter(|source| !self.lists(source)).cloned());
         };
-        let opening = self.models.opening.as_ref();
+        let opening = self.opening.as_ref();
         let opening = opening.map(|opening| ModelSource::Path(opening.path.clone()));
-        let refused = self.models.refusal.as_ref().map(|(source, _)| source);
-        let incoming = opening.as_ref().or(self.pending_sources.back());
+        let refused = self.refusal.as_ref().map(|(source, _)| source);
+        let incoming = opening.as_ref().or(self.pending.back());
         add_if_new(incoming);
         add_if_new(refused.filter(|refused| Some(*refused) != incoming));
-        let recent = self.models.recent.iter().map(|recent| recent.path.clone());
+        let recent = self.recent.iter().map(|recent| recent.path.clone());
         sources.extend(recent.map(ModelSource::Path));
         let cached = self.hub.cached.iter().map(|cached| cached.path.clone());
         let cached: Vec<ModelSource> = cached.map(ModelSource::Path).collect();
@@ -197,17 +230,17 @@ impl AppState {
                 sources.push(source);
             }
         }
-        let rows = sources.iter().map(|source| self.model_row(source));
+        let rows = sources.iter().map(|source| self.row(source));
         rows.collect()
     }
 
-    fn model_row(&self, source: &ModelSource) -> ModelRow {
-        let status = self.model_row_status(source);
-        let is_loading = matches!(self.model, ModelStatus::Loading { .. });
+    fn row(&self, source: &ModelSource) -> ModelRow {
+        let status = self.row_status(source);
+        let is_loading = matches!(self.main, ModelStatus::Loading { .. });
         let unload_blocked = is_loading.then_some("Another model is loading");
         match source {
             ModelSource::Embedded => {
-                let info = self.models.embedded.as_ref();
+                let info = self.embedded.as_ref();
                 ModelRow {
                     name: "Quartet Stories".to_owned(),
                     n_params: info.map(|info| info.n_params),
@@ -222,9 +255,9 @@ impl AppState {
                 }
             }
             ModelSource::Path(path) => {
-                let mut all_recent = self.models.recent.iter();
+                let mut all_recent = self.recent.iter();
                 let recent = all_recent.find(|recent| recent.path == *path);
-                let checked = self.models.checked.get(path);
+                let checked = self.checked.get(path);
                 let mut all_cached = self.hub.cached.iter();
                 let cached = all_cached.find(|cached| cached.path == *path);
                 // A folder in the cache is named after its commit.
@@ -257,19 +290,19 @@ impl AppState {
 
     /// Returns what the model in use can't do, if the row is that model's.
     fn limits(&self, status: &ModelRowStatus) -> Option<&'static str> {
-        let model = self.model.in_use()?;
+        let model = self.main.in_use()?;
         let limits = model.info.implementation.limits();
         limits.filter(|_| *status == ModelRowStatus::InUse)
     }
 
     /// Returns the warning of the model in use, if the row is that model's.
     fn load_warning(&self, status: &ModelRowStatus) -> Option<String> {
-        let warning = self.model.in_use()?.load_warning.clone();
+        let warning = self.main.in_use()?.load_warning.clone();
         warning.filter(|_| *status == ModelRowStatus::InUse)
     }
 
-    fn model_row_status(&self, source: &ModelSource) -> ModelRowStatus {
-        if let (Some(opening), ModelSource::Path(path)) = (&self.models.opening, source)
+    fn row_status(&self, source: &ModelSource) -> ModelRowStatus {
+        if let (Some(opening), ModelSource::Path(path)) = (&self.opening, source)
             && opening.path == *path
         {
             return match opening.warning.clone() {
@@ -278,17 +311,17 @@ impl AppState {
             };
         }
         if let (ModelStatus::Loading { fraction, .. }, Some(incoming)) =
-            (&self.model, self.pending_sources.back())
+            (&self.main, self.pending.back())
             && incoming == source
         {
             let fraction = *fraction;
             return ModelRowStatus::Loading { fraction };
         }
         // The previous model stays in use until its replacement has loaded.
-        if self.model.in_use().is_some() && self.model_source == *source {
+        if self.main.in_use().is_some() && self.source == *source {
             return ModelRowStatus::InUse;
         }
-        if let Some((refused, reason)) = &self.models.refusal
+        if let Some((refused, reason)) = &self.refusal
             && refused == source
         {
             let reason = reason.clone();
@@ -296,7 +329,7 @@ impl AppState {
         }
         let checked = match source {
             ModelSource::Embedded => None,
-            ModelSource::Path(path) => self.models.checked.get(path),
+            ModelSource::Path(path) => self.checked.get(path),
         };
         match checked {
             Some(Err(reason)) => ModelRowStatus::Missing {

@@ -7,12 +7,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use crate::generation::{MemoryNeed, ModelOutline};
 use crate::state::models::Opening;
 use crate::state::{
-    AppState, Command, Effect, ModelStatus, ModelsTab, Notice, NoticeAction, PathPurpose,
-    ReadyModel, SecondModel, capitalize,
+    Command, Effect, ModelStatus, Models, ModelsTab, Notice, PathPurpose, ReadyModel, SecondModel,
+    capitalize,
 };
-use crate::worker::{
-    ComputeChoice, DeviceChoice, DownloadRequest, ModelSource, Request, memory_with_cache,
-};
+use crate::worker::{ComputeChoice, DownloadRequest, ModelSource, Request, memory_with_cache};
 
 /// A user action on models, or the result of checking files.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,50 +41,43 @@ pub enum ModelsCommand {
     FilesChecked(BTreeMap<PathBuf, Result<u64, String>>),
 }
 
-impl AppState {
-    pub(in crate::state) fn apply_to_models(&mut self, command: ModelsCommand) -> Vec<Effect> {
+/// What the engine found out about a model before loading it.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::state) struct Inspected {
+    pub source: ModelSource,
+    pub found: Result<ModelOutline, String>,
+    pub n_free_bytes: u64,
+}
+
+impl Models {
+    /// Applies a command that needs nothing but the models.
+    pub(in crate::state) fn apply(&mut self, command: ModelsCommand) -> Vec<Effect> {
         match command {
-            ModelsCommand::ShowDialog => self.show_models(),
+            ModelsCommand::ShowDialog => return self.show(),
             ModelsCommand::CloseDialog => {
-                self.models.dialog_open = false;
-                self.models.refusal = None;
-                let opening = self.models.opening.take();
-                self.models.opening = opening.filter(|opening| opening.warning.is_none());
-                Vec::new()
+                self.dialog_open = false;
+                self.refusal = None;
+                self.opening.take_if(|opening| opening.warning.is_some());
             }
-            ModelsCommand::Open(path) => self.open_model(path),
-            ModelsCommand::OpenAnyway => {
-                let opening = self.models.opening.take();
-                opening.map_or_else(Vec::new, |opening| {
-                    self.load_model(ModelSource::Path(opening.path))
-                })
-            }
-            ModelsCommand::CancelOpening => {
-                self.models.opening = None;
-                Vec::new()
-            }
-            ModelsCommand::Dropped(paths) => self.take_dropped(paths),
-            ModelsCommand::DropRejected(reason) => {
-                self.notify(Notice::error("The dropped item was not opened", reason))
-            }
-            ModelsCommand::CancelLoading => self.cancel_loading(),
-            ModelsCommand::Unload => self.unload_model(),
-            ModelsCommand::LoadOnCpu(source) => self.load_on_cpu(source),
-            ModelsCommand::SetCompute(choice) => self.compute_with(choice),
-            ModelsCommand::Forget(path) => {
-                self.models.forget(&path);
-                Vec::new()
-            }
-            ModelsCommand::FilesChecked(checked) => {
-                self.models.checked.extend(checked);
-                Vec::new()
-            }
+            ModelsCommand::CancelOpening => self.opening = None,
+            ModelsCommand::CancelLoading => return self.cancel_loading().into_iter().collect(),
+            ModelsCommand::SetCompute(choice) => return self.compute_with(choice),
+            ModelsCommand::Forget(path) => self.forget(&path),
+            ModelsCommand::FilesChecked(checked) => self.checked.extend(checked),
+            ModelsCommand::Open(_)
+            | ModelsCommand::OpenAnyway
+            | ModelsCommand::Dropped(_)
+            | ModelsCommand::DropRejected(_)
+            | ModelsCommand::Unload
+            | ModelsCommand::LoadOnCpu(_) => {}
         }
+        Vec::new()
     }
 
-    pub(in crate::state) fn show_models(&mut self) -> Vec<Effect> {
-        self.models.dialog_open = true;
-        let recent = self.models.recent.iter();
+    /// Opens the dialog, and checks what it lists.
+    pub(in crate::state) fn show(&mut self) -> Vec<Effect> {
+        self.dialog_open = true;
+        let recent = self.recent.iter();
         let paths: Vec<PathBuf> = recent.map(|recent| recent.path.clone()).collect();
         let mut effects = Vec::new();
         if !paths.is_empty() {
@@ -99,32 +90,24 @@ impl AppState {
 
     /// Returns the request for the list of devices, unless it is known.
     pub(in crate::state) fn list_devices(&self) -> Option<Effect> {
-        let is_unknown = self.models.devices.is_none();
+        let is_unknown = self.devices.is_none();
         is_unknown.then_some(Effect::Send(Request::ListDevices))
     }
 
-    /// Opens the first model of a new window.
-    pub(in crate::state) fn open_first(&mut self, source: ModelSource) -> Vec<Effect> {
-        match source {
-            ModelSource::Embedded => self.load_model(source),
-            ModelSource::Path(path) => self.open_model(path),
-        }
+    /// Returns the memory that a model needs with the chosen KV cache.
+    pub(in crate::state) fn memory_of(&self, outline: &ModelOutline) -> MemoryNeed {
+        memory_with_cache(outline, self.compute.cache)
     }
 
     /// Inspects a model before loading it. A load in progress is cancelled, since this model is
     /// wanted now.
-    fn open_model(&mut self, path: PathBuf) -> Vec<Effect> {
-        if self.model == ModelStatus::Lost {
-            return self.load_model(ModelSource::Path(path));
-        }
-        // Its row on that tab shows the progress.
-        self.hub.tab = ModelsTab::OnThisComputer;
-        self.models.refusal = None;
-        self.models.opening = Some(Opening {
+    pub(in crate::state) fn inspect(&mut self, path: PathBuf) -> Vec<Effect> {
+        self.refusal = None;
+        self.opening = Some(Opening {
             path: path.clone(),
             warning: None,
         });
-        let mut effects = self.cancel_loading();
+        let mut effects: Vec<Effect> = self.cancel_loading().into_iter().collect();
         // The devices decide whether the model uses the machine's memory.
         effects.extend(self.list_devices());
         let source = ModelSource::Path(path);
@@ -132,215 +115,117 @@ impl AppState {
         effects
     }
 
-    pub(in crate::state) fn on_inspected(
+    /// Notes what was found in the model that is being opened. Returns the warning that the user
+    /// must confirm before it is loaded, if there is one, or why it can't be loaded; `None` if the
+    /// user has chosen another model since, or cancelled.
+    pub(in crate::state) fn on_opening_inspected(
         &mut self,
-        source: ModelSource,
-        found: Result<ModelOutline, String>,
-        n_free_bytes: u64,
-    ) -> Vec<Effect> {
-        let mut effects = self.on_pane_model_inspected(&source, &found, n_free_bytes);
-        if let ModelSource::Path(path) = source {
-            effects.extend(self.on_opening_inspected(path, found, n_free_bytes));
+        inspected: &Inspected,
+        n_panes: usize,
+        n_tokens: usize,
+    ) -> Option<Result<Option<String>, String>> {
+        let path = inspected.source.path()?;
+        self.opening
+            .take_if(|opening| opening.path == path && opening.warning.is_none())?;
+        let outline = match &inspected.found {
+            Ok(outline) => outline,
+            Err(error) => return Some(Err(error.clone())),
+        };
+        let warning = self.memory_warning(outline, inspected.n_free_bytes, n_panes, n_tokens);
+        if warning.is_some() {
+            self.opening = Some(Opening {
+                path: path.to_owned(),
+                warning: warning.clone(),
+            });
         }
-        effects
-    }
-
-    fn on_opening_inspected(
-        &mut self,
-        path: PathBuf,
-        found: Result<ModelOutline, String>,
-        n_free_bytes: u64,
-    ) -> Vec<Effect> {
-        let opening = self.models.opening.as_ref();
-        // The user may have chosen another model since, or cancelled.
-        if opening.is_none_or(|opening| opening.path != path || opening.warning.is_some()) {
-            return Vec::new();
-        }
-        self.models.opening = None;
-        match found.map(|outline| self.memory_warning(&outline, n_free_bytes)) {
-            Err(error) => {
-                self.refuse_model(Some(ModelSource::Path(path)), error);
-                Vec::new()
-            }
-            Ok(None) => self.load_model(ModelSource::Path(path)),
-            Ok(warning) => {
-                self.models.opening = Some(Opening { path, warning });
-                self.hub.tab = ModelsTab::OnThisComputer;
-                if self.models.dialog_open {
-                    Vec::new()
-                } else {
-                    self.show_models()
-                }
-            }
-        }
+        Some(Ok(warning))
     }
 
     /// Returns the warning that a model with all panes needs more memory than is free, or `None` if
     /// it fits or is loaded into GPU memory.
-    fn memory_warning(&self, outline: &ModelOutline, n_free_bytes: u64) -> Option<String> {
+    fn memory_warning(
+        &self,
+        outline: &ModelOutline,
+        n_free_bytes: u64,
+        n_panes: usize,
+        n_tokens: usize,
+    ) -> Option<String> {
         if self.uses_gpu_memory() {
             return None;
         }
-        let n_tokens = self.longest_text().min(outline.n_context);
-        let memory = memory_with_cache(outline, self.models.compute.cache);
-        let n_needed = memory.n_bytes(self.panes.len(), n_tokens);
+        let n_tokens = n_tokens.min(outline.n_context);
+        let n_needed = self.memory_of(outline).n_bytes(n_panes, n_tokens);
         let shortage = MemoryNeed::shortage(n_needed, n_free_bytes)?;
-        Some(outline.with_conversion(shortage))
+        Some(outline.with_costs(shortage))
     }
 
-    /// Returns the maximum number of tokens in a text: the prompt plus the token limit.
-    pub(in crate::state) fn longest_text(&self) -> usize {
-        let n_prompt = self.prompt_tokens().map_or(0, |tokens| tokens.len());
-        n_prompt.saturating_add(self.limits.max_new_tokens)
+    /// Begins to load a model in place of the main one.
+    pub(in crate::state) fn load(&mut self, source: ModelSource) -> Effect {
+        self.refusal = None;
+        self.opening = None;
+        self.main.begin_loading();
+        self.pending.push_back(source.clone());
+        Effect::Send(Request::LoadModel(source))
     }
 
-    fn take_dropped(&mut self, mut paths: Vec<PathBuf>) -> Vec<Effect> {
-        match (paths.pop(), paths.len()) {
-            (Some(path), 0) => vec![Effect::CheckDroppedPath(path)],
-            (Some(_), _) => self.notify(Notice::error(
-                "The dropped items were not opened",
-                "Drop one file or one folder at a time. A split GGUF opens from any of its parts.",
-            )),
-            (None, _) => Vec::new(),
-        }
+    /// Begins to load the main model into a new engine.
+    pub(in crate::state) fn reload(&mut self) -> Effect {
+        self.main.begin_loading();
+        self.pending = [self.source.clone()].into();
+        self.second.forget_pending();
+        Effect::Send(Request::LoadModel(self.source.clone()))
     }
 
-    fn load_on_cpu(&mut self, source: ModelSource) -> Vec<Effect> {
-        let choice = ComputeChoice {
-            device: DeviceChoice::Cpu,
-            ..self.models.compute
-        };
-        let mut effects = self.compute_with(choice);
-        effects.extend(self.load_model(source));
-        effects
+    /// Stops all loads in progress.
+    pub(in crate::state) fn stop_loading(&self) -> Vec<Effect> {
+        let main = self.cancel_loading().into_iter();
+        main.chain(self.second.cancel()).collect()
     }
 
-    pub(in crate::state) fn load_model(&mut self, source: ModelSource) -> Vec<Effect> {
-        self.models.refusal = None;
-        self.models.opening = None;
-        if self.model == ModelStatus::Lost {
-            self.model_source = source;
-            return self.restart_engine();
-        }
-        let mut effects = self.cancel_loading();
-        effects.extend(self.cancel_second());
-        effects.extend(self.drop_trial());
-        self.model.begin_loading();
-        self.pending_sources.push_back(source.clone());
-        effects.push(Effect::Send(Request::LoadModel(source)));
-        effects
-    }
-
-    pub(in crate::state) fn restart_engine(&mut self) -> Vec<Effect> {
-        self.model.begin_loading();
-        let restarts = |action: &NoticeAction| action.command == Command::RestartEngine;
-        self.notices
-            .retain(|notice| !notice.actions.iter().any(restarts));
-        let source = self.model_source.clone();
-        self.pending_sources = [source.clone()].into();
-        self.second_model.forget_pending();
-        let mut effects = vec![Effect::RestartWorker];
-        effects.extend(self.compute_request());
-        effects.extend(self.cache_limit_request());
-        effects.extend(self.pace_request());
-        effects.push(Effect::Send(Request::LoadModel(source)));
-        effects
-    }
-
-    fn cancel_loading(&self) -> Vec<Effect> {
-        if matches!(self.model, ModelStatus::Loading { .. }) {
-            vec![Effect::Send(Request::CancelLoading)]
-        } else {
-            Vec::new()
-        }
-    }
-
-    fn unload_model(&mut self) -> Vec<Effect> {
-        if self.model.ready().is_some() {
-            let mut effects = vec![Effect::Send(Request::UnloadModel)];
-            effects.extend(self.drop_trial());
-            effects
-        } else {
-            Vec::new()
-        }
+    /// Stops loading the main model.
+    pub(in crate::state) fn cancel_loading(&self) -> Option<Effect> {
+        let is_loading = matches!(self.main, ModelStatus::Loading { .. });
+        is_loading.then_some(Effect::Send(Request::CancelLoading))
     }
 
     pub(in crate::state) fn on_loading(&mut self, new_fraction: f32) {
-        if let ModelStatus::Loading { fraction, .. } = &mut self.model {
+        if let ModelStatus::Loading { fraction, .. } = &mut self.main {
             *fraction = new_fraction;
         }
     }
 
-    pub(in crate::state) fn on_loaded(&mut self, model: ReadyModel) -> Vec<Effect> {
+    /// Notes that a model was loaded. Returns whether it is from the same source as the one before.
+    pub(in crate::state) fn on_loaded(&mut self, model: ReadyModel) -> bool {
         let mut is_same = false;
-        if let Some(source) = self.pending_sources.pop_front() {
-            self.models.remember(&source, &model.info, unix_time_secs());
-            is_same = source == self.model_source;
-            self.model_source = source;
+        if let Some(source) = self.pending.pop_front() {
+            self.remember(&source, &model.info, unix_time_secs());
+            is_same = source == self.source;
+            self.source = source;
         }
-        self.model = ModelStatus::Ready(model);
-        self.prompt_reading = None;
-        if self.pending_sources.is_empty() {
-            self.models.dialog_open = false;
+        self.main = ModelStatus::Ready(model);
+        if self.pending.is_empty() {
+            self.dialog_open = false;
         } else {
-            self.model.begin_loading();
+            self.main.begin_loading();
         }
-        self.parse_pasted();
-        let mut effects = self.tokenize_prompt();
-        if is_same {
-            effects.extend(self.reload_second());
-        } else {
-            self.second_model = SecondModel::default();
-        }
-        effects.extend(self.begin_trial());
-        effects
+        is_same
     }
 
-    pub(in crate::state) fn on_load_failed(&mut self, error: String) -> Vec<Effect> {
-        let source = self.pending_sources.pop_front();
-        self.refuse_model(source, error.clone());
-        self.restore_model(ModelStatus::Failed { error })
-    }
-
-    /// Shows why a model was not loaded: in its row if that is visible, otherwise in a notice.
-    fn refuse_model(&mut self, source: Option<ModelSource>, error: String) {
-        // The row of the model in use shows "In use" instead.
-        let in_use = self.model.in_use().is_some() && source.as_ref() == Some(&self.model_source);
-        let list_visible = self.models.dialog_open && self.hub.tab == ModelsTab::OnThisComputer;
-        let shown_in_row = list_visible && source.is_some() && !in_use;
-        let failed = source.clone();
-        self.models.refusal = source.map(|source| (source, capitalize(&error)));
-        if !shown_in_row {
-            let ask = Command::AskPath(PathPurpose::ModelFile);
-            let notice = Notice::error("The model was not loaded", error);
-            let mut notice = notice.with_action("Open another…", ask);
-            if let Some(source) = failed.clone().filter(|_| self.uses_gpu()) {
-                let load = Command::Models(ModelsCommand::LoadOnCpu(source));
-                notice = notice.with_action("Use the CPU", load);
-            }
-            let embedded_fails = failed == Some(ModelSource::Embedded);
-            let embedded_in_use =
-                self.model.in_use().is_some() && self.model_source == ModelSource::Embedded;
-            if !embedded_fails && !embedded_in_use {
-                let load = Command::LoadEmbeddedModel;
-                notice = notice.with_action("Use the built-in model", load);
-            }
-            self.notify(notice);
+    pub(in crate::state) fn on_unloaded(&mut self) {
+        match &mut self.main {
+            ModelStatus::Loading { previous, .. } => *previous = None,
+            status => *status = ModelStatus::Absent,
         }
-    }
-
-    pub(in crate::state) fn on_loading_cancelled(&mut self) -> Vec<Effect> {
-        self.pending_sources.pop_front();
-        self.restore_model(ModelStatus::Absent)
+        self.second = SecondModel::default();
     }
 
     /// Returns to the previous model after a load failed or was cancelled, unless another load is
-    /// pending. Tokenizes the prompt again, since it may have changed in the meantime.
-    fn restore_model(&mut self, otherwise: ModelStatus) -> Vec<Effect> {
-        if !self.pending_sources.is_empty() {
-            return Vec::new();
+    /// pending. Returns whether it did.
+    pub(in crate::state) fn restore(&mut self, otherwise: ModelStatus) -> bool {
+        if !self.pending.is_empty() {
+            return false;
         }
-        self.model = match std::mem::replace(&mut self.model, ModelStatus::Lost) {
+        self.main = match std::mem::replace(&mut self.main, ModelStatus::Lost) {
             ModelStatus::Loading {
                 previous: Some(model),
                 ..
@@ -348,20 +233,39 @@ impl AppState {
             | ModelStatus::Ready(model) => ModelStatus::Ready(model),
             _ => otherwise,
         };
-        self.parse_pasted();
-        let mut effects = self.tokenize_prompt();
-        effects.extend(self.drop_trial());
-        effects
+        true
     }
 
-    pub(in crate::state) fn on_unloaded(&mut self) {
-        match &mut self.model {
-            ModelStatus::Loading { previous, .. } => *previous = None,
-            status => *status = ModelStatus::Absent,
+    /// Notes why a model was not loaded, for its row in the dialog. Returns the notice that says so
+    /// if the row is not visible.
+    pub(in crate::state) fn refuse(
+        &mut self,
+        source: Option<ModelSource>,
+        error: String,
+    ) -> Option<Notice> {
+        // The row of the model in use shows "In use" instead.
+        let has_model = self.main.in_use().is_some();
+        let in_use = has_model && source.as_ref() == Some(&self.source);
+        let list_visible = self.dialog_open && self.hub.tab == ModelsTab::OnThisComputer;
+        let shown_in_row = list_visible && source.is_some() && !in_use;
+        let failed = source.clone();
+        self.refusal = source.map(|source| (source, capitalize(&error)));
+        if shown_in_row {
+            return None;
         }
-        self.second_model = SecondModel::default();
-        self.parse_pasted();
-        self.prompt_reading = None;
+        let ask = Command::AskPath(PathPurpose::ModelFile);
+        let notice = Notice::error("The model was not loaded", error);
+        let mut notice = notice.with_action("Open another…", ask);
+        if let Some(source) = failed.clone().filter(|_| self.uses_gpu()) {
+            let load = Command::Models(ModelsCommand::LoadOnCpu(source));
+            notice = notice.with_action("Use the CPU", load);
+        }
+        let embedded_fails = failed == Some(ModelSource::Embedded);
+        let embedded_in_use = has_model && self.source == ModelSource::Embedded;
+        if !embedded_fails && !embedded_in_use {
+            notice = notice.with_action("Use the built-in model", Command::LoadEmbeddedModel);
+        }
+        Some(notice)
     }
 }
 

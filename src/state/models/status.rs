@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::generation::RecommendedSampling;
 use crate::generation::{ChatSupport, ModelInfo, Vocabulary};
+use crate::state::capitalize;
 
 /// A loaded model.
 #[derive(Debug, Clone, PartialEq)]
@@ -66,6 +67,22 @@ impl ModelStatus {
             Self::Failed { .. } | Self::Absent => Some("No model is open"),
             Self::Lost => Some("The engine has stopped; restart it first"),
         }
+    }
+
+    /// Returns why chat mode is unavailable, or `None` if it is available or no model is loaded.
+    pub fn chat_unavailable_reason(&self) -> Option<String> {
+        match &self.ready()?.chat {
+            ChatSupport::Missing => {
+                Some("This model has no chat template; use raw mode instead".to_owned())
+            }
+            ChatSupport::Ready => None,
+            ChatSupport::Broken { error } => Some(capitalize(error)),
+        }
+    }
+
+    /// Returns the size of the vocabulary, if the model can generate now.
+    pub(in crate::state) fn n_vocab(&self) -> Option<usize> {
+        self.ready().map(|model| model.info.n_vocab)
     }
 
     /// Starts a load and keeps the current model in case the load fails.

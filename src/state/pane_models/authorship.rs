@@ -1,8 +1,8 @@
 //! Which model wrote the text of a pane, and which one writes its next text.
 
 use crate::decoding::Picked;
-use crate::generation::{Generation, Implementation, ModelInfo, chain_words};
-use crate::state::{AppState, Pane};
+use crate::generation::{Generation, GenerationConfig, Implementation, ModelInfo, chain_words};
+use crate::state::{Models, Pane};
 
 /// The models of a pane, in words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -64,11 +64,11 @@ fn writes_as(one: &ModelInfo, other: &ModelInfo) -> bool {
     one.has_weights_of(other) && one.device == other.device
 }
 
-impl AppState {
+impl Models {
     /// Returns which model wrote the text of a pane, and which writes its next text if that is
     /// another one.
     pub fn authorship(&self, pane: &Pane) -> Authorship {
-        let next = self.model_of(pane).map(|model| &*model.info);
+        let next = self.of(pane).map(|model| &*model.info);
         let text = pane.generation();
         let writer = text.map(|text| Writer::of(text, next));
         let is_same = match (text, next) {
@@ -77,7 +77,7 @@ impl AppState {
                     let mut steps = text.steps.iter();
                     steps.any(|step| step.trace.draw.picked == Picked::ByServer)
                 };
-                let served = self.chosen_model(&pane.settings);
+                let served = self.chosen(&pane.settings);
                 let served = served.and_then(|model| model.served());
                 let is_same_way = text.steps.is_empty()
                     || served.is_none_or(|served| served.own_sampler == by_server(text));
@@ -86,56 +86,46 @@ impl AppState {
             (Some(text), None) => self.is_by_chosen_source(pane, text),
             (None, _) => false,
         };
-        let next = (self.opened.is_none() && !is_same).then(|| self.pane_model_words(pane));
+        let next = (!is_same).then(|| self.words_of(pane));
         Authorship { writer, next }
-    }
-
-    /// Returns the settings that wrote a pane's text, if its next text will have others: "The text on
-    /// screen was written with T 0.7 › top-p 0.9, seed 42".
-    pub fn written_with_words(&self, pane: &Pane) -> Option<String> {
-        let text = pane.generation().filter(|text| !text.is_scored())?;
-        let now = self.config_of(pane);
-        let is_same = text.config.chain == now.chain && text.config.seed == now.seed;
-        let settings = chain_words(&text.config.chain, text.config.seed);
-        (!is_same && !text.steps.is_empty())
-            .then(|| format!("The text on screen was written with {settings}"))
     }
 
     /// Returns whether a text is by the model that the pane chose but that is not loaded, as far as
     /// its name tells.
     fn is_by_chosen_source(&self, pane: &Pane, text: &Generation) -> bool {
-        let name = self.pane_model_words(pane);
+        let name = self.words_of(pane);
         let writer = Writer::of(text, None);
         name == writer.words() || name == writer.name || self.is_embedded(pane, &text.model)
     }
 
     fn is_embedded(&self, pane: &Pane, model: &ModelInfo) -> bool {
-        let source = match self.chosen_model(&pane.settings) {
+        let source = match self.chosen(&pane.settings) {
             Some(own) => own.local(),
-            None => Some(&self.model_source),
+            None => Some(&self.source),
         };
         source.is_some_and(|source| source.path().is_none()) && model.file == "embedded"
     }
+}
 
-    /// Returns whether each pane must name its model: panes use several, or a text on screen is not
-    /// by the model that the top bar names. The bar of an opened run names the model of its texts if
-    /// it is the same for all.
-    pub fn panes_name_models(&self) -> bool {
-        if self.opened.is_some() {
-            return self.opened_model_words().is_none();
-        }
-        let is_by_another =
-            |pane: &Pane| pane.generation().is_some() && self.authorship(pane).next.is_some();
-        self.uses_several_models() || self.panes.iter().any(is_by_another)
-    }
+/// Returns the settings that wrote a pane's text, if its next text will have others: "The text on
+/// screen was written with T 0.7 › top-p 0.9, seed 42".
+pub(in crate::state) fn written_with_words(
+    text: &Generation,
+    next: &GenerationConfig,
+) -> Option<String> {
+    let is_same = text.config.chain == next.chain && text.config.seed == next.seed;
+    let settings = chain_words(&text.config.chain, text.config.seed);
+    (!is_same && !text.is_scored() && !text.steps.is_empty())
+        .then(|| format!("The text on screen was written with {settings}"))
+}
 
-    /// Returns the model that wrote all texts of the opened run, as "Quartet Stories · `Q8_0`"; `None` if
-    /// they are by several models, or if no run is opened.
-    pub fn opened_model_words(&self) -> Option<String> {
-        self.opened.as_ref()?;
-        let mut texts = self.panes.iter().filter_map(Pane::generation);
-        let first = texts.next()?;
-        let is_same = |text: &Generation| writes_as(&text.model, &first.model);
-        texts.all(is_same).then(|| Writer::of(first, None).words())
-    }
+/// Returns the model that wrote all of these texts, as "Quartet Stories · `Q8_0`"; `None` if they
+/// are by several models.
+pub(in crate::state) fn common_writer_words<'a>(
+    texts: impl IntoIterator<Item = &'a Generation>,
+) -> Option<String> {
+    let mut texts = texts.into_iter();
+    let first = texts.next()?;
+    let is_same = |text: &Generation| writes_as(&text.model, &first.model);
+    texts.all(is_same).then(|| Writer::of(first, None).words())
 }

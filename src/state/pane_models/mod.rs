@@ -2,26 +2,27 @@
 //! and whether they are loaded.
 //!
 //! The settings of the panes say which models are wanted. After each command and event,
-//! [`AppState::follow_pane_models`] asks the engine to load those that are missing and to unload
+//! [`Models::follow_panes`] asks the engine to load those that are missing and to unload
 //! those that no pane uses any more.
 
 mod authorship;
 mod entries;
 mod rows;
 
-use crate::generation::formatting::pane_letter;
 use crate::generation::hosts::OWN_MODEL;
 use crate::generation::{
     ByteSize, ChatSupport, MemoryNeed, ModelInfo, ModelOutline, ModelSource, PaneModel,
-    PaneSettings,
+    PaneSettings, ServedModel,
 };
+use crate::state::models::open::Inspected;
 use crate::state::{
-    AppState, Effect, ModelStatus, Notice, Page, Pane, PaneId, PromptMode, ReadyModel, capitalize,
+    Effect, ModelStatus, Models, Notice, Pane, PaneId, Panes, PromptMode, ReadyModel, capitalize,
     unix_time_secs,
 };
-use crate::worker::{PaneModelUpdate, Request, memory_with_cache};
+use crate::worker::{PaneModelUpdate, Request};
 
 pub use self::authorship::{Authorship, Writer};
+pub(super) use self::authorship::{common_writer_words, written_with_words};
 pub use self::entries::{PaneModelStatus, PaneModels};
 pub use self::rows::PaneModelRow;
 
@@ -54,80 +55,89 @@ impl OwnModel {
         own.map(|own| own.model.clone())
     }
 
+    /// Returns the server that a request goes to, or the source that a request to the engine names;
+    /// neither for the main model.
+    pub(super) fn address(own: Option<&Self>) -> (Option<ServedModel>, Option<ModelSource>) {
+        let served = own.and_then(|own| own.model.served()).cloned();
+        (served, Self::local(own))
+    }
+
     /// Returns the source that a request to the engine names; `None` for the main model.
     pub(super) fn local(own: Option<&Self>) -> Option<ModelSource> {
         own.and_then(|own| own.model.local()).cloned()
     }
 }
 
-impl AppState {
-    pub(super) fn apply_to_pane_models(&mut self, command: PaneModelCommand) -> Vec<Effect> {
+impl Models {
+    /// Applies a command about the models of panes, except for opening their menu.
+    pub(super) fn apply_to_panes(
+        &mut self,
+        command: PaneModelCommand,
+        panes: &mut Panes,
+    ) -> Vec<Effect> {
         match command {
-            PaneModelCommand::OpenMenu(id) => {
-                self.page = Page::Write;
-                self.pane_models.menu_to_open = Some(id);
-                Vec::new()
-            }
             PaneModelCommand::Choose(id, Some(PaneModel::Server(served))) => {
-                self.choose_server(id, &served)
+                self.servers.choose(id, &served, panes)
             }
             PaneModelCommand::Choose(id, Some(PaneModel::Local(source))) => {
-                self.choose_pane_model(id, &source)
+                self.choose_for_pane(id, &source, panes)
             }
             PaneModelCommand::Choose(id, None) => {
-                if let Some(pane) = self.panes.iter_mut().find(|pane| pane.id == id) {
+                if let Some(pane) = panes.pane_mut(id) {
                     pane.settings.model = None;
                 }
                 Vec::new()
             }
-            PaneModelCommand::Load(source) => {
-                let is_wanted = self.wanted_pane_models().contains(&source);
-                if is_wanted {
-                    self.load_pane_model(&source)
-                } else {
-                    Vec::new()
-                }
-            }
+            PaneModelCommand::Load(source) => self.load_for_panes(&source),
             PaneModelCommand::Decline(declined) => {
-                for pane in &mut self.panes {
+                for pane in panes {
                     pane.settings.model.take_if(|model| *model == declined);
                 }
+                Vec::new()
+            }
+            PaneModelCommand::OpenMenu(id) => {
+                self.of_panes.menu_to_open = Some(id);
                 Vec::new()
             }
         }
     }
 
-    fn choose_pane_model(&mut self, id: PaneId, source: &ModelSource) -> Vec<Effect> {
-        let Some(pane) = self.panes.iter_mut().find(|pane| pane.id == id) else {
+    fn choose_for_pane(
+        &mut self,
+        id: PaneId,
+        source: &ModelSource,
+        panes: &mut Panes,
+    ) -> Vec<Effect> {
+        let Some(pane) = panes.pane_mut(id) else {
             return Vec::new();
         };
         pane.settings.model = Some(source.clone().into());
-        if *source == self.model_source {
+        if *source == self.source {
             return Vec::new();
         }
-        match self.pane_models.status(source) {
-            None | Some(PaneModelStatus::Failed { .. }) => self.inspect_pane_model(source, true),
+        match self.of_panes.status(source) {
+            None | Some(PaneModelStatus::Failed { .. }) => self.inspect_for_panes(source, true),
             Some(_) => Vec::new(),
         }
     }
 
     /// Returns the model that these settings choose, if it is not the main one.
-    pub fn chosen_model<'a>(&self, settings: &'a PaneSettings) -> Option<&'a PaneModel> {
+    pub fn chosen<'a>(&self, settings: &'a PaneSettings) -> Option<&'a PaneModel> {
         let own = settings.model.as_ref();
-        own.filter(|model| model.local() != Some(&self.model_source))
+        own.filter(|model| model.local() != Some(&self.source))
     }
 
     /// Returns the model of a pane, if it can generate now.
-    pub fn model_of(&self, pane: &Pane) -> Option<&ReadyModel> {
-        match self.chosen_model(&pane.settings) {
-            None => self.model.ready(),
-            Some(model) => self.ready_model(model),
+    pub fn of(&self, pane: &Pane) -> Option<&ReadyModel> {
+        match self.chosen(&pane.settings) {
+            None => self.main.ready(),
+            Some(model) => self.ready(model),
         }
     }
 
-    fn ready_model(&self, model: &PaneModel) -> Option<&ReadyModel> {
+    fn ready(&self, model: &PaneModel) -> Option<&ReadyModel> {
         match model {
-            PaneModel::Local(source) => self.pane_models.ready(source),
+            PaneModel::Local(source) => self.of_panes.ready(source),
             PaneModel::Server(served) => {
                 let ready = self.servers.connections.ready(served);
                 ready.map(|ready| &ready.model)
@@ -136,26 +146,26 @@ impl AppState {
     }
 
     /// Returns a pane's own model, to be named in a request; `None` for the main one.
-    pub(super) fn own_model(&self, pane: &Pane) -> Option<OwnModel> {
-        let model = self.chosen_model(&pane.settings)?;
+    pub(super) fn own(&self, pane: &Pane) -> Option<OwnModel> {
+        let model = self.chosen(&pane.settings)?;
         Some(OwnModel {
             model: model.clone(),
-            ready: self.ready_model(model).cloned(),
+            ready: self.ready(model).cloned(),
         })
     }
 
-    /// Returns why a pane's own model can't generate now, or `None` if it can or if the pane uses
-    /// the main model.
-    pub fn own_model_blocking_reason(&self, pane: &Pane) -> Option<String> {
-        let source = match self.chosen_model(&pane.settings)? {
+    /// Returns why a pane's own model can't generate from a prompt in this mode now, or `None` if
+    /// it can or if the pane uses the main model.
+    pub fn own_blocking_reason(&self, pane: &Pane, mode: PromptMode) -> Option<String> {
+        let source = match self.chosen(&pane.settings)? {
             PaneModel::Local(source) => source,
             PaneModel::Server(served) => {
                 // It is contacted when the pane generates, even after a failure.
                 let server = self.servers.connections.ready(served)?;
-                return self.chat_blocking_reason(&server.model.chat);
+                return chat_blocking_reason(&server.model.chat, mode);
             }
         };
-        let model = match self.pane_models.status(source) {
+        let model = match self.of_panes.status(source) {
             Some(PaneModelStatus::Ready(model)) => model,
             Some(PaneModelStatus::Loading { .. }) => {
                 return Some("Its model is still loading".to_owned());
@@ -170,28 +180,19 @@ impl AppState {
         if let Err(refusal) = OWN_MODEL.check(&pane.settings.chain) {
             return Some(capitalize(&refusal.to_string()));
         }
-        self.chat_blocking_reason(&model.chat)
+        chat_blocking_reason(&model.chat, mode)
     }
 
-    fn chat_blocking_reason(&self, chat: &ChatSupport) -> Option<String> {
-        match chat {
-            _ if self.prompt_mode == PromptMode::Raw => None,
-            ChatSupport::Ready => None,
-            ChatSupport::Missing => Some("Its model has no chat template".to_owned()),
-            ChatSupport::Broken { error } => Some(capitalize(error)),
-        }
-    }
-
-    /// Returns the models on this computer that panes use besides the main one, hidden panes
-    /// included.
-    fn wanted_pane_models(&self) -> Vec<ModelSource> {
-        let hidden = self.hidden().map(|hidden| hidden.texts().0);
-        let panes = self.panes.iter().chain(hidden.into_iter().flatten());
+    /// Returns the models on this computer that these panes use besides the main one.
+    pub(super) fn wanted_by<'a>(
+        &self,
+        panes: impl IntoIterator<Item = &'a Pane>,
+    ) -> Vec<ModelSource> {
         let mut wanted: Vec<ModelSource> = Vec::new();
         for pane in panes {
             let running = pane.running_model.as_ref();
             let running = running.filter(|_| pane.status.running().is_some());
-            let own = self.chosen_model(&pane.settings);
+            let own = self.chosen(&pane.settings);
             let models = own.into_iter().chain(running);
             for source in models.filter_map(PaneModel::local) {
                 if !wanted.contains(source) {
@@ -203,62 +204,71 @@ impl AppState {
     }
 
     /// Requests the models that panes use but that are not loaded, and unloads the others.
-    pub(super) fn follow_pane_models(&mut self) -> Vec<Effect> {
-        if self.model == ModelStatus::Lost {
-            self.pane_models.forget_all();
+    pub(super) fn follow_panes(&mut self, wanted: Vec<ModelSource>) -> Vec<Effect> {
+        if self.main == ModelStatus::Lost {
+            self.of_panes.forget_all();
             return Vec::new();
         }
-        let wanted = self.wanted_pane_models();
-        let freed = self.pane_models.release(|source| wanted.contains(source));
+        let freed = self.of_panes.release(|source| wanted.contains(source));
         let freed = freed.into_iter().map(Request::UnloadPaneModel);
         let mut effects: Vec<Effect> = freed.map(Effect::Send).collect();
         for source in wanted {
-            if self.pane_models.status(&source).is_none() {
-                effects.extend(self.inspect_pane_model(&source, false));
+            if self.of_panes.status(&source).is_none() {
+                effects.extend(self.inspect_for_panes(&source, false));
             }
         }
         effects
     }
 
     /// Asks how much memory a model needs, before it is loaded.
-    fn inspect_pane_model(&mut self, source: &ModelSource, ask: bool) -> Vec<Effect> {
+    fn inspect_for_panes(&mut self, source: &ModelSource, ask: bool) -> Vec<Effect> {
         let status = PaneModelStatus::Inspecting { ask };
-        self.pane_models.set(source, status);
+        self.of_panes.set(source, status);
         // The devices decide whether the model uses the machine's memory.
         let mut effects: Vec<Effect> = self.list_devices().into_iter().collect();
         effects.push(Effect::Send(Request::Inspect(source.clone())));
         effects
     }
 
-    fn load_pane_model(&mut self, source: &ModelSource) -> Vec<Effect> {
-        self.pane_models.begin_loading(source);
+    fn load_for_panes(&mut self, source: &ModelSource) -> Vec<Effect> {
+        self.of_panes.begin_loading(source);
         vec![Effect::Send(Request::LoadPaneModel(source.clone()))]
     }
 
-    /// Offers a model that was inspected, or loads it if there is no need to ask.
-    pub(super) fn on_pane_model_inspected(
+    /// Offers a model of panes that was inspected, or loads it if there is no need to ask. Texts
+    /// have at most `n_tokens`.
+    pub(super) fn on_inspected_for_panes(
         &mut self,
-        source: &ModelSource,
-        found: &Result<ModelOutline, String>,
-        n_free_bytes: u64,
+        inspected: &Inspected,
+        panes: &[Pane],
+        n_tokens: usize,
     ) -> Vec<Effect> {
-        let Some(PaneModelStatus::Inspecting { ask }) = self.pane_models.status(source) else {
+        let source = &inspected.source;
+        let Some(PaneModelStatus::Inspecting { ask }) = self.of_panes.status(source) else {
             return Vec::new();
         };
         let ask = *ask;
-        let status = match found {
+        let status = match &inspected.found {
             Err(error) => PaneModelStatus::Failed {
                 error: capitalize(error),
             },
             Ok(outline) => {
-                let (words, is_short) = self.memory_words(source, outline, n_free_bytes);
+                let uses_it = |pane: &&Pane| {
+                    let model = pane.settings.model.as_ref();
+                    model.and_then(PaneModel::local) == Some(source)
+                };
+                let n_panes = panes.iter().filter(uses_it).count().max(1);
+                let n_tokens = n_tokens.min(outline.n_context);
+                let n_needed = self.memory_of(outline).n_bytes(n_panes, n_tokens);
+                let n_free = inspected.n_free_bytes;
+                let (words, is_short) = self.memory_words(source, outline, n_needed, n_free);
                 if !ask && !is_short {
-                    return self.load_pane_model(source);
+                    return self.load_for_panes(source);
                 }
                 PaneModelStatus::Offered { words, is_short }
             }
         };
-        self.pane_models.set(source, status);
+        self.of_panes.set(source, status);
         Vec::new()
     }
 
@@ -268,41 +278,35 @@ impl AppState {
         &self,
         source: &ModelSource,
         outline: &ModelOutline,
-        n_free_bytes: u64,
+        n_needed: u64,
+        n_free: u64,
     ) -> (String, bool) {
-        let uses_it = |pane: &&Pane| {
-            let model = pane.settings.model.as_ref();
-            model.and_then(PaneModel::local) == Some(source)
-        };
-        let n_panes = self.panes.iter().filter(uses_it).count().max(1);
-        let n_tokens = self.longest_text().min(outline.n_context);
-        let memory = memory_with_cache(outline, self.models.compute.cache);
-        let n_needed = memory.n_bytes(n_panes, n_tokens);
         let model = format!("{}, {}", outline.name, outline.quantization);
         let needed = ByteSize(n_needed);
         let on_gpu = *source != ModelSource::Embedded && self.uses_gpu_memory();
         if on_gpu {
             return (format!("{model}, needs {needed} of GPU memory"), false);
         }
-        let free = ByteSize(n_free_bytes);
-        let is_short = MemoryNeed::shortage(n_needed, n_free_bytes).is_some();
+        let free = ByteSize(n_free);
+        let is_short = MemoryNeed::shortage(n_needed, n_free).is_some();
         let free = if is_short {
             format!("only {free} is free")
         } else {
             format!("{free} is free")
         };
         let words = format!("{model}, needs {needed} of memory; {free}");
-        (outline.with_conversion(words), is_short)
+        (outline.with_costs(words), is_short)
     }
 
-    /// Applies an update from the engine about a model of panes.
+    /// Applies an update from the engine about a model of panes. Returns the warning of a model
+    /// that was loaded.
     pub(super) fn on_pane_model(
         &mut self,
         source: &ModelSource,
         update: PaneModelUpdate,
-    ) -> Vec<Effect> {
+    ) -> Option<Notice> {
         if let PaneModelUpdate::Loaded { info, .. } = &update {
-            self.models.remember(source, info, unix_time_secs());
+            self.remember(source, info, unix_time_secs());
         }
         let update = match update {
             PaneModelUpdate::Failed { error } => PaneModelUpdate::Failed {
@@ -310,21 +314,21 @@ impl AppState {
             },
             update => update,
         };
-        if let Some(warning) = self.pane_models.note(source, update) {
-            let title = "The model was loaded with a warning";
-            self.notify(Notice::error(title, warning));
-        }
-        Vec::new()
+        let warning = self.of_panes.note(source, update)?;
+        Some(Notice::error(
+            "The model was loaded with a warning",
+            warning,
+        ))
     }
 
     /// Returns the model that a pane must choose to use the recorded one, if it is loaded or on a
     /// server that answered, and if it is not the main one.
-    pub(super) fn loaded_model_of(&self, recorded: &ModelInfo) -> Option<PaneModel> {
+    pub(super) fn loaded_as(&self, recorded: &ModelInfo) -> Option<PaneModel> {
         let is_it = |model: &ReadyModel| model.info.has_weights_of(recorded);
-        if self.model.ready().is_some_and(is_it) {
+        if self.main.ready().is_some_and(is_it) {
             return None;
         }
-        let mut loaded = self.pane_models.all_ready();
+        let mut loaded = self.of_panes.all_ready();
         let loaded = loaded.find(|(_, model)| is_it(model));
         let loaded = loaded.map(|(source, _)| source.clone().into());
         loaded.or_else(|| {
@@ -334,22 +338,21 @@ impl AppState {
         })
     }
 
-    /// Returns why the main model can't stand in for these panes, if one of them has another model.
-    pub(super) fn several_models_reason<'a>(
+    /// Returns the first of these panes that does not use the main model.
+    pub(super) fn first_with_own<'a>(
         &self,
         panes: impl IntoIterator<Item = &'a Pane>,
-    ) -> Option<String> {
+    ) -> Option<&'a Pane> {
         let mut panes = panes.into_iter();
-        let own = panes.find(|pane| self.chosen_model(&pane.settings).is_some())?;
-        let letter = self.place_of(own.id).map(pane_letter).unwrap_or_default();
-        Some(format!(
-            "This runs with the main model only, but {letter} uses another model"
-        ))
+        panes.find(|pane| self.chosen(&pane.settings).is_some())
     }
+}
 
-    /// Returns whether panes use several models, so that each pane should name its own.
-    pub fn uses_several_models(&self) -> bool {
-        let mut panes = self.panes.iter();
-        panes.any(|pane| self.chosen_model(&pane.settings).is_some())
+fn chat_blocking_reason(chat: &ChatSupport, mode: PromptMode) -> Option<String> {
+    match chat {
+        _ if mode == PromptMode::Raw => None,
+        ChatSupport::Ready => None,
+        ChatSupport::Missing => Some("Its model has no chat template".to_owned()),
+        ChatSupport::Broken { error } => Some(capitalize(error)),
     }
 }

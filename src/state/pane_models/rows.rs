@@ -2,7 +2,7 @@
 
 use super::PaneModelStatus;
 use crate::generation::{ModelInfo, ModelSource, PaneModel};
-use crate::state::{AppState, Pane};
+use crate::state::{Models, Pane};
 
 /// The maximum number of recent models in the menu.
 const N_RECENT: usize = 6;
@@ -18,33 +18,33 @@ pub struct PaneModelRow {
     pub is_chosen: bool,
 }
 
-impl AppState {
+impl Models {
     /// Returns the models that a pane can use: the main one, those of other panes, the built-in
     /// one, recent ones, and those on servers.
-    pub fn pane_model_rows(&self, pane: &Pane) -> Vec<PaneModelRow> {
-        let own = self.chosen_model(&pane.settings);
-        let (name, quantization) = self.main_model_words();
+    pub fn pane_rows(&self, pane: &Pane, panes: &[Pane]) -> Vec<PaneModelRow> {
+        let own = self.chosen(&pane.settings);
+        let (name, quantization) = self.main_words();
         let mut rows = vec![PaneModelRow {
             name,
             facts: with("main model", &quantization),
             model: None,
             is_chosen: own.is_none(),
         }];
-        let of_panes = self.panes.iter();
-        let of_panes = of_panes.filter_map(|pane| self.chosen_model(&pane.settings)?.local());
+        let of_panes = panes.iter();
+        let of_panes = of_panes.filter_map(|pane| self.chosen(&pane.settings)?.local());
         let embedded = [ModelSource::Embedded];
-        let recent = self.models.recent.iter().take(N_RECENT);
+        let recent = self.recent.iter().take(N_RECENT);
         let recent: Vec<ModelSource> = recent
             .map(|recent| ModelSource::Path(recent.path.clone()))
             .collect();
         for source in of_panes.chain(&embedded).chain(&recent) {
             let model = PaneModel::from(source.clone());
             let is_listed = rows.iter().any(|row| row.model.as_ref() == Some(&model));
-            if *source == self.model_source || is_listed {
+            if *source == self.source || is_listed {
                 continue;
             }
-            let (name, quantization) = self.model_words(source);
-            let note = match self.pane_models.status(source) {
+            let (name, quantization) = self.words_of_source(source);
+            let note = match self.of_panes.status(source) {
                 Some(PaneModelStatus::Ready(_)) => "loaded",
                 _ if *source == ModelSource::Embedded => "built in",
                 _ => "",
@@ -56,17 +56,17 @@ impl AppState {
                 model: Some(model),
             });
         }
-        rows.extend(self.served_rows(own));
+        rows.extend(self.servers.rows_of_pane(own));
         rows
     }
 
     /// Returns the short name of a pane's model, with the format of its weights if known:
     /// "Quartet Stories · `Q8_0`".
-    pub fn pane_model_words(&self, pane: &Pane) -> String {
-        let (name, quantization) = match self.chosen_model(&pane.settings) {
-            None => self.main_model_words(),
-            Some(PaneModel::Local(source)) => self.model_words(source),
-            Some(PaneModel::Server(served)) => return self.served_words(served),
+    pub fn words_of(&self, pane: &Pane) -> String {
+        let (name, quantization) = match self.chosen(&pane.settings) {
+            None => self.main_words(),
+            Some(PaneModel::Local(source)) => self.words_of_source(source),
+            Some(PaneModel::Server(served)) => return self.servers.words(served),
         };
         if quantization.is_empty() {
             name
@@ -76,23 +76,23 @@ impl AppState {
     }
 
     /// Returns the name and the quantization of the main model, which may still be loading.
-    fn main_model_words(&self) -> (String, String) {
-        match self.model.in_use() {
+    fn main_words(&self) -> (String, String) {
+        match self.main.in_use() {
             Some(model) => words(&model.info),
-            None => self.model_words(&self.model_source),
+            None => self.words_of_source(&self.source),
         }
     }
 
     /// Returns the name and the quantization of a model that may not be loaded.
-    fn model_words(&self, source: &ModelSource) -> (String, String) {
-        if let Some(model) = self.pane_models.ready(source) {
+    fn words_of_source(&self, source: &ModelSource) -> (String, String) {
+        if let Some(model) = self.of_panes.ready(source) {
             return words(&model.info);
         }
         let Some(path) = source.path() else {
-            let embedded = self.models.embedded.as_ref();
+            let embedded = self.embedded.as_ref();
             return embedded.map_or_else(|| (source.name(), String::new()), |info| words(info));
         };
-        let mut recent = self.models.recent.iter();
+        let mut recent = self.recent.iter();
         match recent.find(|recent| recent.path == path) {
             Some(recent) => (recent.name.clone(), recent.quantization.clone()),
             None => (source.name(), String::new()),

@@ -1,42 +1,24 @@
 //! A pane's grammar: reading it from a file, and finding where a text breaks it, continued as the
 //! text grows.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use crate::analysis::grammar::GrammarBreak;
 use crate::decoding::GrammarRule;
 use crate::generation::Generation;
-use crate::state::{AppState, Effect, Notice, PaneId, TextMark};
+use crate::state::{PaneId, Panes, TextMark};
 
-impl AppState {
-    /// Replaces a pane's grammar with the one read from a file, in the language that the pane has
-    /// chosen.
-    pub(in crate::state) fn use_grammar(
-        &mut self,
-        pane: PaneId,
-        path: &Path,
-        text: Result<String, String>,
-    ) -> Vec<Effect> {
-        let text = match text {
-            Ok(text) => text,
-            Err(error) => {
-                let body = format!("{error}\nFile: {}", path.display());
-                return self.notify(Notice::error("The grammar was not read", body));
-            }
-        };
-        let place = self.place_of(pane);
-        let settings = place
-            .and_then(|place| self.panes.get(place))
-            .map(|pane| &pane.settings);
-        let Some(mut chain) = settings.map(|settings| settings.chain.clone()) else {
-            return Vec::new();
+impl Panes {
+    /// Replaces a pane's grammar with this one, in the language that the pane has chosen.
+    pub(in crate::state) fn set_grammar(&mut self, id: PaneId, text: &str) {
+        let Some(mut chain) = self.pane(id).map(|pane| pane.settings.chain.clone()) else {
+            return;
         };
         if let Some(rule) = &chain.grammar {
-            let read = GrammarRule::new(rule.kind(), &text).with_mode(rule.mode());
+            let read = GrammarRule::new(rule.kind(), text).with_mode(rule.mode());
             chain.grammar = Some(Arc::new(read));
         }
-        self.set_chain(pane, chain)
+        self.set_chain(id, chain);
     }
 }
 

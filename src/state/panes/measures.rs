@@ -1,6 +1,6 @@
 //! The metrics of a pane's text, recomputed only when the text has changed.
 
-use crate::analysis::TextMetrics;
+use crate::analysis::{TextMetrics, Thought};
 use crate::generation::Generation;
 use crate::state::TextMark;
 
@@ -11,12 +11,19 @@ pub(in crate::state) struct Measures {
     n_steps: usize,
     /// `None` if there is no text.
     metrics: Option<TextMetrics>,
+    /// The metrics of the text without its thought, if it has one.
+    answer: Option<TextMetrics>,
 }
 
 impl Measures {
     /// Returns the metrics, or `None` if there is no text.
     pub(in crate::state) const fn metrics(&self) -> Option<&TextMetrics> {
         self.metrics.as_ref()
+    }
+
+    /// Returns the metrics of the text without its thought, or `None` if it has none.
+    pub(in crate::state) const fn answer(&self) -> Option<&TextMetrics> {
+        self.answer.as_ref()
     }
 
     /// Recomputes the metrics if the text has changed. While it grows, only each time it has grown
@@ -34,6 +41,7 @@ impl Measures {
                 mark: TextMark::of(generation, n_steps),
                 n_steps,
                 metrics: Some(TextMetrics::of(generation)),
+                answer: Thought::of(generation).map(|_| TextMetrics::of_answer(generation)),
             };
         }
     }

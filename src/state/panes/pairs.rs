@@ -3,7 +3,7 @@
 use super::pane::Pane;
 use crate::analysis::TextComparison;
 use crate::generation::Generation;
-use crate::state::{AppState, DockTab, TextMark};
+use crate::state::TextMark;
 
 /// Two panes and the comparison of their texts.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,27 +23,36 @@ impl ComparedPair {
     }
 }
 
-impl AppState {
-    /// Returns the comparisons of all panes that have a text, as of the last [`AppState::review`].
-    pub fn compared_pairs(&self) -> &[ComparedPair] {
-        &self.pairs
+/// The comparisons of all panes that have a text.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(in crate::state) struct ComparedPairs(Vec<ComparedPair>);
+
+impl ComparedPairs {
+    /// Returns the comparisons, as of the last update.
+    pub(in crate::state) fn all(&self) -> &[ComparedPair] {
+        &self.0
     }
 
-    /// Compares the texts that have changed while `has_time` returns true, if the Compare tab shows
-    /// them. Returns whether all comparisons are current.
-    pub(in crate::state) fn update_pairs(&mut self, has_time: &mut impl FnMut() -> bool) -> bool {
-        if self.view.dock_tab != DockTab::Compare {
-            self.pairs.clear();
-            return true;
-        }
-        let texts: Vec<(usize, &Generation)> = started(&self.panes).collect();
+    /// Forgets them: nothing shows them.
+    pub(in crate::state) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// Compares the texts that have changed while `has_time` returns true. Returns whether all
+    /// comparisons are current.
+    pub(in crate::state) fn update(
+        &mut self,
+        panes: &[Pane],
+        has_time: &mut impl FnMut() -> bool,
+    ) -> bool {
+        let texts: Vec<(usize, &Generation)> = started(panes).collect();
         let mut complete = true;
         let mut pairs = Vec::new();
         for (index, (a, text_a)) in texts.iter().enumerate() {
             for (b, text_b) in texts.iter().skip(index + 1) {
                 let (panes, texts) = ([*a, *b], [*text_a, *text_b]);
-                let known = self.pairs.iter().position(|pair| pair.panes == panes);
-                let known = known.map(|at| self.pairs.swap_remove(at));
+                let known = self.0.iter().position(|pair| pair.panes == panes);
+                let known = known.map(|at| self.0.swap_remove(at));
                 match known {
                     Some(known) if known.is_of(panes, texts) => pairs.push(known),
                     // The comparison of the text so far is better than none.
@@ -60,7 +69,7 @@ impl AppState {
                 }
             }
         }
-        self.pairs = pairs;
+        self.0 = pairs;
         complete
     }
 }

@@ -123,6 +123,31 @@ impl Pane {
         }
     }
 
+    /// Waits for a text that replaces the current one, or continues a text that is `kept`. A text
+    /// that is being generated is cancelled.
+    pub(in crate::state) fn wait_for(
+        &mut self,
+        id: GenerationId,
+        config: GenerationConfig,
+        own: Option<OwnModel>,
+        kept: Option<Kept>,
+    ) {
+        self.running_model = OwnModel::named(own.as_ref());
+        self.upcoming = None;
+        self.server_notes.clear();
+        let mut status = std::mem::replace(&mut self.status, PaneStatus::Ready);
+        status.finish(FinishReason::Cancelled);
+        let pending = PendingGeneration {
+            id,
+            name: self.settings.name.clone(),
+            config,
+            previous: status.into_generation(),
+            kept,
+            own_model: own,
+        };
+        self.status = PaneStatus::Waiting { pending };
+    }
+
     /// Returns the index of the soloed stage.
     pub fn solo_stage(&self) -> Option<usize> {
         self.solo.as_ref()?.index(&self.settings.chain)
@@ -165,6 +190,12 @@ impl Pane {
     /// [`AppState::review`](crate::state::AppState::review); `None` if it has no text.
     pub const fn text_metrics(&self) -> Option<&TextMetrics> {
         self.measures.metrics()
+    }
+
+    /// Returns the metrics of the pane's text like [`Self::text_metrics`], with or without its thought.
+    pub fn measures(&self, counts_thinking: bool) -> Option<&TextMetrics> {
+        let answer = self.measures.answer().filter(|_| !counts_thinking);
+        answer.or(self.text_metrics())
     }
 
     /// Returns the result of the search for a watermark in the pane's text, as of the last

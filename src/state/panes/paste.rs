@@ -1,7 +1,8 @@
 //! Copies a pane's settings in the formats of other tools, and pastes them back.
 
+use crate::generation::{GenerationConfig, Limits, Vocabulary};
 use crate::interop::tools::{ImportedSettings, Tool, export_settings, import_settings};
-use crate::state::{AppState, Command, Effect, Notice, PaneId};
+use crate::state::{Command, Effect, Models, Notice, Notices, PaneId, Panes};
 
 /// The beginning of every notice about copied settings.
 const COPIED: &str = "Copied as";
@@ -32,87 +33,84 @@ pub enum PasteCommand {
     Close,
 }
 
-impl AppState {
-    /// Copies a pane's settings, and shows what the tool's format can't express.
-    pub(in crate::state) fn copy_settings(&mut self, id: PaneId, tool: Tool) -> Vec<Effect> {
-        let Some(pane) = self.pane(id) else {
-            return Vec::new();
-        };
-        if let Err(error) = pane.settings.chain.validate() {
-            return self.notify(Notice::error("Nothing was copied", error.to_string()));
-        }
-        let model = self.model_of(pane);
-        let vocabulary = model.map(|model| &*model.vocabulary);
-        let written = export_settings(tool, &self.config_of(pane), vocabulary);
-        let mut notice = Notice::done(format!("{COPIED} {}", tool.name()));
-        if !written.notes.is_empty() {
-            notice.body = format!("Different there:\n{}", written.notes.join("\n"));
-            // An action keeps the notice open until the user has read it.
-            notice = notice.with_action("Close", Command::CloseNotice);
-        }
-        // Notices about earlier copies are out of date: the clipboard holds only this one.
-        self.notices
-            .retain(|notice| !notice.title.starts_with(COPIED));
-        self.notify(notice);
-        vec![Effect::CopyText(written.text)]
-    }
-
-    pub(in crate::state) fn apply_to_paste(&mut self, command: PasteCommand) -> Vec<Effect> {
+impl Paste {
+    /// Opens, closes or updates the dialog, or applies the settings in it.
+    pub(in crate::state) fn apply(
+        open: &mut Option<Self>,
+        command: PasteCommand,
+        panes: &mut Panes,
+        limits: &mut Limits,
+        models: &Models,
+    ) {
         match command {
             PasteCommand::Open(pane) => {
-                self.paste = Some(Paste {
+                *open = Some(Self {
                     pane,
                     text: String::new(),
                     read: None,
                     limits_too: false,
                 });
-                Vec::new()
             }
             PasteCommand::Edited => {
-                self.parse_pasted();
-                Vec::new()
+                if let Some(paste) = open {
+                    paste.parse(panes, models);
+                }
             }
-            PasteCommand::Apply => self.apply_pasted(),
-            PasteCommand::Close => {
-                self.paste = None;
-                Vec::new()
+            PasteCommand::Apply => {
+                if let Some(paste) = open.take_if(|paste| matches!(paste.read, Some(Ok(_)))) {
+                    paste.apply_to(panes, limits);
+                }
             }
+            PasteCommand::Close => *open = None,
         }
     }
 
-    /// Parses the pasted text with the vocabulary of the pane's model.
-    pub(in crate::state) fn parse_pasted(&mut self) {
-        let pane = self.paste.as_ref().and_then(|paste| self.pane(paste.pane));
-        let model = pane.and_then(|pane| self.model_of(pane));
-        let vocabulary = model.map(|model| model.vocabulary.clone());
-        if let Some(paste) = &mut self.paste {
-            let has_text = !paste.text.trim().is_empty();
-            paste.read = has_text.then(|| import_settings(&paste.text, vocabulary.as_deref()));
-        }
+    /// Parses the text with the vocabulary of the pane's model.
+    pub(in crate::state) fn parse(&mut self, panes: &Panes, models: &Models) {
+        let model = panes.pane(self.pane).and_then(|pane| models.of(pane));
+        let vocabulary = model.map(|model| &*model.vocabulary);
+        let has_text = !self.text.trim().is_empty();
+        self.read = has_text.then(|| import_settings(&self.text, vocabulary));
     }
 
     /// Applies the settings, if the text could be parsed.
-    fn apply_pasted(&mut self) -> Vec<Effect> {
-        let Some(Paste {
-            pane: id,
-            read: Some(Ok(read)),
-            limits_too,
-            ..
-        }) = self.paste.clone()
-        else {
-            return Vec::new();
+    fn apply_to(self, panes: &mut Panes, limits: &mut Limits) {
+        let Some(Ok(read)) = self.read else {
+            return;
         };
-        self.paste = None;
-        if let Some(pane) = self.panes.iter_mut().find(|pane| pane.id == id) {
+        if let Some(pane) = panes.pane_mut(self.pane) {
             pane.settings.seed = read.seed.or(pane.settings.seed);
         }
-        if limits_too {
-            let limits = &mut self.limits;
+        if self.limits_too {
             limits.max_new_tokens = read.max_new_tokens.unwrap_or(limits.max_new_tokens);
             if let Some(stops) = read.stop_strings {
                 limits.stop_strings = stops;
             }
         }
-        self.set_chain(id, read.chain)
+        panes.set_chain(self.pane, read.chain);
     }
+}
+
+/// Returns settings in a tool's format, to be copied. Shows what the format can't express, or why
+/// nothing was copied.
+pub(in crate::state) fn copy_settings(
+    tool: Tool,
+    config: &GenerationConfig,
+    vocabulary: Option<&Vocabulary>,
+    notices: &mut Notices,
+) -> Vec<Effect> {
+    if let Err(error) = config.chain.validate() {
+        return notices.notify(Notice::error("Nothing was copied", error.to_string()));
+    }
+    let written = export_settings(tool, config, vocabulary);
+    let mut notice = Notice::done(format!("{COPIED} {}", tool.name()));
+    if !written.notes.is_empty() {
+        notice.body = format!("Different there:\n{}", written.notes.join("\n"));
+        // An action keeps the notice open until the user has read it.
+        notice = notice.with_action("Close", Command::CloseNotice);
+    }
+    // Notices about earlier copies are out of date: the clipboard holds only this one.
+    notices.retain(|notice| !notice.title.starts_with(COPIED));
+    notices.notify(notice);
+    vec![Effect::CopyText(written.text)]
 }

@@ -1,27 +1,68 @@
 //! Brings everything derived from the panes up to date before a frame: divergence, lints,
 //! metrics, what-if, comparisons and the smallest change.
 
+use super::all::Panes;
+use super::comparison::Comparison;
+use super::pairs::ComparedPairs;
 use super::pane::Pane;
-use crate::state::AppState;
+use super::step_draws::ShownDraws;
+use super::why::WhySearch;
+use crate::decoding::watermark::Watermark;
+use crate::state::{DockTab, Models};
 
-impl AppState {
-    /// Updates the divergence, all lints and metrics. Evaluates what-ifs, comparisons and the
-    /// smallest change while `has_time` returns true, and returns whether these are complete.
-    ///
-    /// Call it before each frame. It is cheap if nothing has changed.
-    pub fn review(&mut self, mut has_time: impl FnMut() -> bool) -> bool {
-        let sizes = self.panes.iter().map(|pane| {
-            let model = self.model_of(pane);
-            model.map(|model| model.info.n_vocab)
-        });
-        let sizes: Vec<Option<usize>> = sizes.collect();
-        self.comparison.update(&self.panes);
-        let looked_for = self.watermark().filter(|_| self.shows_watermark());
+/// What is derived from the texts of several panes, or from the step that the dock shows.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(in crate::state) struct Review {
+    /// How far the texts agree.
+    pub comparison: Comparison,
+    /// The comparisons of all pairs of texts, while the dock shows them.
+    pub pairs: ComparedPairs,
+    /// The search for the smallest change at the shown step.
+    pub why: Option<WhySearch>,
+    /// The draws of the Monte Carlo check.
+    pub draws: Option<ShownDraws>,
+}
+
+impl Review {
+    /// Updates what the dock shows in this tab: the comparisons and the smallest change while
+    /// `has_time` returns true. Returns whether these are complete.
+    pub(in crate::state) fn update(
+        &mut self,
+        panes: &Panes,
+        tab: DockTab,
+        shown_step: Option<(usize, usize)>,
+        has_time: &mut impl FnMut() -> bool,
+    ) -> bool {
+        self.comparison.update(panes);
+        let mut complete = true;
+        if tab == DockTab::Compare {
+            complete &= self.pairs.update(panes, has_time);
+        } else {
+            self.pairs.clear();
+        }
+        complete &= self.draws.as_mut().is_none_or(ShownDraws::go_on);
+        let shown_step = shown_step.filter(|_| matches!(tab, DockTab::Xray | DockTab::Branches));
+        WhySearch::update(&mut self.why, panes, shown_step, has_time) && complete
+    }
+}
+
+impl Panes {
+    /// Updates all lints and metrics, and evaluates what-ifs while `has_time` returns true. Returns
+    /// whether these are complete.
+    pub(in crate::state) fn update(
+        &mut self,
+        models: &Models,
+        looked_for: Option<Watermark>,
+        shared_seed: u64,
+        has_time: &mut impl FnMut() -> bool,
+    ) -> bool {
         let mut complete = true;
         // The grammar of the first text that has one.
-        let mut texts = self.panes.iter().filter_map(Pane::generation);
-        let shared_rule = texts.find_map(|text| text.config.chain.grammar.clone());
-        for (pane, n_vocab) in self.panes.iter_mut().zip(sizes) {
+        let shared_rule = self
+            .texts()
+            .find_map(|text| text.config.chain.grammar.clone());
+        for pane in self.iter_mut() {
+            let n_vocab = models.of(pane).map(|model| model.info.n_vocab);
             let Pane {
                 settings,
                 status,
@@ -42,18 +83,15 @@ impl AppState {
                 .generation()
                 .and_then(|text| text.config.chain.grammar.as_ref());
             grammar_break.update(own.or(shared_rule.as_ref()), status.generation());
-            let seed = settings.seed.unwrap_or(self.seed);
+            let seed = settings.seed.unwrap_or(shared_seed);
             let will_be_replaced = status.running().is_some() && !status.is_writing();
             match status.generation() {
                 Some(generation) if !will_be_replaced => {
-                    complete &= what_ifs.update(generation, chain, seed, &mut has_time);
+                    complete &= what_ifs.update(generation, chain, seed, has_time);
                 }
                 _ => what_ifs.clear(),
             }
         }
-        complete &= self.update_pairs(&mut has_time);
-        self.update_branch_tree();
-        complete &= self.continue_step_draws();
-        self.update_why(&mut has_time) && complete
+        complete
     }
 }

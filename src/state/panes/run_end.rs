@@ -5,7 +5,7 @@ use crate::analysis::Divergence;
 use crate::decoding::TokenId;
 use crate::generation::needs_seed;
 use crate::state::words::divergence::{are_comparable, leaving_panes};
-use crate::state::{AppState, Command, Effect, Notice, Pane, PaneId, Pin};
+use crate::state::{Command, Notice, Pane, PaneId, Panes, Pin, Runs};
 
 /// The texts before a run of all panes, to recognize a run that changed nothing.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,99 +37,66 @@ impl Repetition {
 /// What to try after the first run.
 const TOKEN_HINT: &str = "Click any token to see how it was chosen";
 
+/// Returns the hint about tokens.
+pub(in crate::state) fn token_hint() -> Notice {
+    // An action keeps it open.
+    Notice::hint(TOKEN_HINT).with_action("Hide this hint", Command::CloseNotice)
+}
+
 /// Returns whether this notice is the hint about tokens.
 pub(in crate::state) fn is_token_hint(notice: &Notice) -> bool {
     notice.title == TOKEN_HINT
 }
 
-impl AppState {
-    /// Returns why the last run changed nothing, until something changes.
-    pub fn repetition(&self) -> Option<Repetition> {
-        let is_current = !self.is_running() && !self.output_is_stale();
-        self.repetition.filter(|_| is_current)
-    }
-
-    /// Returns whether another shared seed could change a text.
-    pub fn can_vary_by_seed(&self) -> bool {
-        let mut panes = self.panes.iter();
-        panes.any(|pane| pane.settings.seed.is_none() && needs_seed(&pane.settings.chain))
-    }
-
-    /// Runs all panes with the next seed.
-    pub(in crate::state) fn try_another_seed(&mut self) -> Vec<Effect> {
-        if self.is_running() || self.blocking_reason().is_some() {
-            return Vec::new();
-        }
-        self.seed = self.seed.wrapping_add(1);
-        self.generate_all()
-    }
-
-    /// Remembers the texts that a run of all panes is about to replace.
-    pub(in crate::state) fn begin_run(&mut self) {
+impl Runs {
+    /// Remembers the texts that a run of all panes is about to replace. `is_rerun` says whether
+    /// nothing has changed since they were generated.
+    pub(in crate::state) fn begin(&mut self, panes: &Panes, is_rerun: bool) {
         self.repetition = None;
         let tokens = |pane: &Pane| {
             let steps = &pane.generation()?.steps;
             Some((pane.id, steps.iter().map(|step| step.token).collect()))
         };
-        let texts: Option<Vec<_>> = self.panes.iter().map(tokens).collect();
-        let is_rerun = !self.output_is_stale();
+        let texts: Option<Vec<_>> = panes.iter().map(tokens).collect();
         self.texts_before = texts.map(|texts| TextsBefore { texts, is_rerun });
     }
 
-    /// Ends the run and keeps it in the history. Call it when a text has ended; it does nothing while
-    /// another one is being generated.
-    pub(in crate::state) fn end_run(&mut self) -> Vec<Effect> {
-        if self.is_running() {
-            return Vec::new();
-        }
-        self.drop_repeated_texts();
+    /// Notes whether the run that has ended changed nothing.
+    pub(in crate::state) fn end(&mut self, panes: &Panes) {
         let before = self.texts_before.take();
-        self.repetition = before
-            .filter(|before| before.are_of(&self.panes))
-            .map(|before| {
-                if before.is_rerun {
-                    Repetition::SameRun
-                } else {
-                    Repetition::NoDifference
-                }
-            });
-        if self.is_step_mode() {
-            // The shown token is the newest one, unless the user pins another.
-            return self.keep_run();
-        }
-        self.pin = self.pin.or_else(|| self.fork());
-        if self.pin.is_some() && !self.view.knows_tokens {
-            // An action keeps the hint open.
-            let hint = Notice::hint(TOKEN_HINT);
-            self.notify(hint.with_action("Hide this hint", Command::CloseNotice));
-        }
-        self.keep_run()
+        self.repetition = before.filter(|before| before.are_of(panes)).map(|before| {
+            if before.is_rerun {
+                Repetition::SameRun
+            } else {
+                Repetition::NoDifference
+            }
+        });
     }
+}
 
-    /// Hides the hint about tokens for good: the user has tried it, or does not need it.
-    pub(in crate::state) fn learn_tokens(&mut self) {
-        self.view.knows_tokens = true;
-        self.notices.retain(|notice| !is_token_hint(notice));
+impl Panes {
+    /// Returns whether another shared seed could change a text.
+    pub fn can_vary_by_seed(&self) -> bool {
+        self.iter()
+            .any(|pane| pane.settings.seed.is_none() && needs_seed(&pane.settings.chain))
     }
 
     /// Returns the token at which the texts first diverge, in the first pane that leaves the
     /// others.
-    fn fork(&self) -> Option<Pin> {
+    pub(in crate::state) fn fork(&self, divergence: &Divergence) -> Option<Pin> {
+        let Divergence::At { step, groups } = divergence else {
+            return None;
+        };
         if !are_comparable(&self.generations()) {
             return None;
         }
-        let Divergence::At { step, groups } = self.divergence() else {
-            return None;
-        };
-        let leaving = leaving_panes(&groups);
-        let all = 0..self.panes.len();
-        let mut places = leaving.into_iter().chain(all);
+        let mut places = leaving_panes(groups).into_iter().chain(0..self.len());
         places.find_map(|place| {
-            let pane = self.panes.get(place)?;
-            pane.generation()?.steps.get(step)?;
+            let pane = self.get(place)?;
+            pane.generation()?.steps.get(*step)?;
             Some(Pin {
                 pane: pane.id,
-                step,
+                step: *step,
             })
         })
     }

@@ -1,9 +1,9 @@
 //! The Monte Carlo check of the step that the dock shows: 10,000 draws, some in each frame.
 
-use super::pane::PaneId;
+use super::pane::{Pane, PaneId};
 use crate::analysis::by_hand::StepDraws;
 use crate::decoding::Coins;
-use crate::state::{AppState, Effect, TextMark};
+use crate::state::TextMark;
 
 /// The number of draws from a step.
 pub const N_STEP_DRAWS: u32 = 10_000;
@@ -20,33 +20,23 @@ pub(in crate::state) struct ShownDraws {
     draws: StepDraws,
 }
 
-impl AppState {
-    /// Returns the draws from the step that the dock shows, if the user asked for them.
-    pub fn step_draws(&self) -> Option<&StepDraws> {
-        let (place, step) = self.shown_step()?;
-        let pane = self.panes.get(place)?;
+impl ShownDraws {
+    /// Returns the draws if they are from this step.
+    pub(in crate::state) fn of(&self, pane: &Pane, step: usize) -> Option<&StepDraws> {
         let generation = pane.generation()?;
-        let drawn = self.drawn_step.as_ref()?;
-        let is_shown =
-            drawn.pane == pane.id && drawn.step == step && drawn.mark.is_beginning_of(generation);
-        is_shown.then_some(&drawn.draws)
+        let is_it =
+            self.pane == pane.id && self.step == step && self.mark.is_beginning_of(generation);
+        is_it.then_some(&self.draws)
     }
 
-    /// Begins to draw from the shown step. Returns no effects.
-    pub(in crate::state) fn begin_step_draws(&mut self) -> Vec<Effect> {
-        self.drawn_step = self.new_draws();
-        Vec::new()
-    }
-
-    fn new_draws(&self) -> Option<ShownDraws> {
-        let (place, step) = self.shown_step()?;
-        let pane = self.panes.get(place)?;
+    /// Begins to draw from a step.
+    pub(in crate::state) fn begin(pane: &Pane, step: usize) -> Option<Self> {
         let generation = pane.generation()?;
         let coins = Coins {
             seed: generation.config.seed,
             position: (generation.prompt.tokens.len() + step) as u64,
         };
-        Some(ShownDraws {
+        Some(Self {
             pane: pane.id,
             step,
             mark: TextMark::of(generation, step + 1),
@@ -55,12 +45,9 @@ impl AppState {
     }
 
     /// Adds some draws. Returns whether all are done.
-    pub(in crate::state) fn continue_step_draws(&mut self) -> bool {
-        let Some(drawn) = &mut self.drawn_step else {
-            return true;
-        };
-        let n_left = N_STEP_DRAWS.saturating_sub(drawn.draws.n());
-        drawn.draws.draw(n_left.min(N_PER_FRAME));
+    pub(in crate::state) fn go_on(&mut self) -> bool {
+        let n_left = N_STEP_DRAWS.saturating_sub(self.draws.n());
+        self.draws.draw(n_left.min(N_PER_FRAME));
         n_left <= N_PER_FRAME
     }
 }

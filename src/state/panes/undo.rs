@@ -12,7 +12,7 @@ const MAX_STEPS: usize = 100;
 /// The undo history. It observes snapshots of the settings and detects changes itself, so it does
 /// not matter who made them.
 #[derive(Debug, Clone, PartialEq)]
-pub(in crate::state) struct Undo {
+pub struct Undo {
     /// The settings as last observed.
     present: Snapshot,
     /// The steps to undo, oldest first, each with the snapshot before it.
@@ -101,14 +101,14 @@ impl Undo {
         Some(snapshot)
     }
 
-    /// Returns what the next undo would revert.
-    pub(in crate::state) fn undo_label(&self) -> Option<&str> {
+    /// Returns what undo would revert: "top-p of D".
+    pub fn undo_label(&self) -> Option<&str> {
         let step = self.past.back()?;
         Some(step.change.label.as_str())
     }
 
-    /// Returns what the next redo would apply again.
-    pub(in crate::state) fn redo_label(&self) -> Option<&str> {
+    /// Returns what redo would apply again.
+    pub fn redo_label(&self) -> Option<&str> {
         let step = self.future.last()?;
         Some(step.change.label.as_str())
     }

@@ -2,7 +2,7 @@
 
 use super::pane::PaneId;
 use crate::analysis::{SmallestChange, Why, smallest_change_words};
-use crate::state::{AppState, DockTab, Effect, TextMark};
+use crate::state::{Panes, TextMark};
 
 /// The search for the smallest change at one step of one text.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,18 +14,20 @@ pub(in crate::state) struct WhySearch {
     search: SmallestChange,
 }
 
-impl AppState {
-    /// Explains the step that the dock shows. Returns the explanation, and the sentence about the
-    /// smallest change as of the last [`AppState::review`].
-    pub fn why(&self) -> Option<(Why, String)> {
-        let (place, step) = self.shown_step()?;
-        let why = Why::of(&self.generations(), place, step)?;
-        let pane = self.panes.get(place)?;
+impl WhySearch {
+    /// Explains a step. Returns the explanation, and the sentence about the smallest change as far
+    /// as the search has come.
+    pub(in crate::state) fn explain(
+        known: Option<&Self>,
+        panes: &Panes,
+        (place, step): (usize, usize),
+    ) -> Option<(Why, String)> {
+        let why = Why::of(&panes.generations(), place, step)?;
+        let pane = panes.get(place)?;
         let generation = pane.generation()?;
         if generation.steps.get(step)?.trace.raw.head.is_empty() {
             return None;
         }
-        let known = self.why_search.as_ref();
         let change = match known.filter(|known| known.pane == pane.id && known.step == step) {
             Some(known) => smallest_change_words(generation, &known.search),
             None => smallest_change_words(generation, &SmallestChange::new(generation, step)?),
@@ -33,49 +35,37 @@ impl AppState {
         Some((why, change))
     }
 
-    /// Continues the search for the smallest change while `has_time` returns true, if the X-ray
-    /// or Branches shows it. Returns whether there is nothing left to search.
-    pub(in crate::state) fn update_why(&mut self, has_time: &mut impl FnMut() -> bool) -> bool {
-        if !matches!(self.view.dock_tab, DockTab::Xray | DockTab::Branches) {
-            self.why_search = None;
-            return true;
+    /// Continues the search of a step, or begins it, while `has_time` returns true. Returns whether
+    /// there is nothing left to search.
+    pub(in crate::state) fn update(
+        current: &mut Option<Self>,
+        panes: &Panes,
+        shown: Option<(usize, usize)>,
+        has_time: &mut impl FnMut() -> bool,
+    ) -> bool {
+        *current = shown.and_then(|shown| Self::of(current.take(), panes, shown));
+        match current {
+            Some(current) => current.search.advance(has_time),
+            None => true,
         }
-        let Some(mut current) = self.current_search() else {
-            self.why_search = None;
-            return true;
-        };
-        let is_complete = current.search.advance(has_time);
-        self.why_search = Some(current);
-        is_complete
     }
 
-    /// Returns the search of the shown step: the one in progress, or a new one.
-    fn current_search(&mut self) -> Option<WhySearch> {
-        let (place, step) = self.shown_step()?;
-        let pane = self.panes.get(place)?;
+    /// Returns the search of a step: the one in progress, or a new one.
+    fn of(known: Option<Self>, panes: &Panes, (place, step): (usize, usize)) -> Option<Self> {
+        let pane = panes.get(place)?;
         let generation = pane.generation()?;
-        let known = self.why_search.take().filter(|known| {
+        let known = known.filter(|known| {
             known.pane == pane.id && known.step == step && known.mark.is_beginning_of(generation)
         });
         match known {
             Some(known) => Some(known),
-            None => Some(WhySearch {
+            None => Some(Self {
                 pane: pane.id,
                 step,
                 mark: TextMark::of(generation, step + 1),
                 search: SmallestChange::new(generation, step)?,
             }),
         }
-    }
-
-    /// Copies the explanation of the shown step as text, and finishes the search first.
-    pub(in crate::state) fn copy_why(&mut self) -> Vec<Effect> {
-        if let Some(mut current) = self.current_search() {
-            current.search.advance(|| true);
-            self.why_search = Some(current);
-        }
-        let text = self.why().map(|(why, change)| why.text(&change));
-        text.map(Effect::CopyText).into_iter().collect()
     }
 }
 

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{RunCommand, RunRequest};
 use crate::export::RunSummary;
-use crate::generation::{ByteSize, FinishReason};
-use crate::state::{AppState, Command, Effect, Notice, unix_time_secs};
+use crate::generation::ByteSize;
+use crate::state::{Command, Notice, Notices};
 
 /// How many runs are kept. The oldest ones that are not pinned are deleted first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -127,6 +127,84 @@ impl History {
         format!("{} {noun}, {}", runs.len(), ByteSize(n_bytes).of(limit))
     }
 
+    /// Applies a command about the saved runs. Returns the request to carry it out. `indented` says
+    /// how a run is exported.
+    pub(in crate::state) fn apply(
+        &mut self,
+        command: RunCommand,
+        indented: bool,
+        notices: &mut Notices,
+    ) -> Option<RunRequest> {
+        match command {
+            RunCommand::Select(file) => {
+                self.selected = Some(file);
+            }
+            RunCommand::Pin { file, pinned } => return Some(RunRequest::Pin { file, pinned }),
+            RunCommand::BeginRename(file) => {
+                let name = self.found().into_iter().find(|run| run.file == file);
+                let name = name.map(KeptRun::name).unwrap_or_default();
+                self.renaming = Some((file, name));
+            }
+            RunCommand::Rename => {
+                let (file, typed) = self.renaming.take()?;
+                let title = Some(typed.trim().to_owned()).filter(|title| !title.is_empty());
+                return Some(RunRequest::Rename { file, title });
+            }
+            RunCommand::CancelRename => self.renaming = None,
+            RunCommand::Delete(file) => {
+                self.select_next(&file);
+                return Some(RunRequest::Delete(file));
+            }
+            RunCommand::Restore(file) => return Some(RunRequest::Restore(file)),
+            RunCommand::Export(path) => {
+                let file = self.shown()?.file.clone();
+                return Some(RunRequest::Export {
+                    file,
+                    path,
+                    indented,
+                });
+            }
+            RunCommand::Exported(path) => {
+                notices.notify(Notice::done(format!("Saved {}", path.display())));
+            }
+            RunCommand::Listed(Ok(runs)) => {
+                self.error = None;
+                self.runs = Some(runs);
+            }
+            RunCommand::Listed(Err(error)) => {
+                self.error = Some(error);
+                self.runs = Some(Vec::new());
+            }
+            RunCommand::Changed { file, run } => self.on_change(&file, run, notices),
+            RunCommand::Failed { title, error } => {
+                notices.notify(Notice::error(title, error));
+            }
+            _ => {}
+        }
+        None
+    }
+
+    fn on_change(&mut self, file: &str, run: Option<KeptRun>, notices: &mut Notices) {
+        let restore = Command::Run(RunCommand::Restore(file.to_owned()));
+        if run.is_some() {
+            notices.dismiss_offers(&restore);
+        } else {
+            notices.notify(Notice::done("Deleted").with_action("Undo", restore));
+        }
+        self.change(file, run);
+    }
+
+    /// Selects the run after one that is about to be deleted.
+    fn select_next(&mut self, file: &str) {
+        let found = self.found();
+        let place = found.iter().position(|run| run.file == file);
+        let next = place.and_then(|place| {
+            let after = found.get(place + 1);
+            after.or_else(|| found.get(place.checked_sub(1)?))
+        });
+        self.selected = next.map(|run| run.file.clone());
+    }
+
     fn change(&mut self, file: &str, run: Option<KeptRun>) {
         let Some(runs) = &mut self.runs else {
             return;
@@ -134,114 +212,5 @@ impl History {
         runs.retain(|other| other.file != file);
         runs.extend(run);
         runs.sort_by_key(|run| std::cmp::Reverse(run.finished_at()));
-    }
-}
-
-impl AppState {
-    /// Returns the request to keep the texts on screen, if they are a finished run. A text that
-    /// paused after a single step is not finished.
-    pub(in crate::state) fn keep_run(&self) -> Vec<Effect> {
-        let is_finished = |finish: Option<&FinishReason>| {
-            finish.is_some_and(|finish| *finish != FinishReason::Paused)
-        };
-        let texts = self.generations();
-        let mut written = texts.iter().flatten().filter(|text| !text.steps.is_empty());
-        let has_finished = written.any(|text| is_finished(text.finish.as_ref()));
-        if self.is_running() || self.hidden().is_some() || !has_finished {
-            return Vec::new();
-        }
-        vec![Effect::Runs(RunRequest::Keep {
-            number: self.run_number,
-            finished_at: unix_time_secs(),
-            limits: self.history_limits,
-        })]
-    }
-
-    pub(super) fn apply_to_history(&mut self, command: RunCommand) -> Vec<Effect> {
-        let history = &mut self.history;
-        let request = match command {
-            RunCommand::Select(file) => {
-                history.selected = Some(file);
-                return Vec::new();
-            }
-            RunCommand::Pin { file, pinned } => RunRequest::Pin { file, pinned },
-            RunCommand::BeginRename(file) => {
-                let name = history.found().into_iter().find(|run| run.file == file);
-                let name = name.map(KeptRun::name).unwrap_or_default();
-                history.renaming = Some((file, name));
-                return Vec::new();
-            }
-            RunCommand::Rename => {
-                let Some((file, typed)) = history.renaming.take() else {
-                    return Vec::new();
-                };
-                let title = Some(typed.trim().to_owned()).filter(|title| !title.is_empty());
-                RunRequest::Rename { file, title }
-            }
-            RunCommand::CancelRename => {
-                history.renaming = None;
-                return Vec::new();
-            }
-            RunCommand::Delete(file) => {
-                self.select_next(&file);
-                RunRequest::Delete(file)
-            }
-            RunCommand::Restore(file) => RunRequest::Restore(file),
-            RunCommand::Export(path) => {
-                let Some(file) = history.shown().map(|run| run.file.clone()) else {
-                    return Vec::new();
-                };
-                RunRequest::Export {
-                    file,
-                    path,
-                    indented: self.view.run_file.indented,
-                }
-            }
-            RunCommand::Exported(path) => {
-                return self.notify(Notice::done(format!("Saved {}", path.display())));
-            }
-            RunCommand::Listed(Ok(runs)) => {
-                history.error = None;
-                history.runs = Some(runs);
-                return Vec::new();
-            }
-            RunCommand::Listed(Err(error)) => {
-                history.error = Some(error);
-                history.runs = Some(Vec::new());
-                return Vec::new();
-            }
-            RunCommand::Changed { file, run } => return self.on_history_change(&file, run),
-            RunCommand::Failed { title, error } => {
-                return self.notify(Notice::error(title, error));
-            }
-            _ => return Vec::new(),
-        };
-        vec![Effect::Runs(request)]
-    }
-
-    fn on_history_change(&mut self, file: &str, run: Option<KeptRun>) -> Vec<Effect> {
-        let restore = Command::Run(RunCommand::Restore(file.to_owned()));
-        let undoes = |notice: &Notice| {
-            let mut actions = notice.actions.iter();
-            actions.any(|action| action.command == restore)
-        };
-        if run.is_some() {
-            self.notices.retain(|notice| !undoes(notice));
-            self.history.change(file, run);
-            return Vec::new();
-        }
-        self.history.change(file, None);
-        self.notify(Notice::done("Deleted").with_action("Undo", restore))
-    }
-
-    /// Selects the run after one that is about to be deleted.
-    fn select_next(&mut self, file: &str) {
-        let found = self.history.found();
-        let place = found.iter().position(|run| run.file == file);
-        let next = place.and_then(|place| {
-            let after = found.get(place + 1);
-            after.or_else(|| found.get(place.checked_sub(1)?))
-        });
-        self.history.selected = next.map(|run| run.file.clone());
     }
 }

@@ -9,11 +9,13 @@ mod verification;
 use std::path::PathBuf;
 
 use crate::export::json::RunFile;
-use crate::state::{AppState, Effect};
+use crate::generation::FinishReason;
+use crate::state::panes::run_end::TextsBefore;
+use crate::state::{Effect, Models, Notices, Panes, Repetition, ViewChoices, unix_time_secs};
 
 pub use history::{History, HistoryLimits, KeptRun};
-pub(in crate::state) use opened::HiddenSession;
 pub use opened::OpenedRun;
+pub(in crate::state) use opened::{HiddenSession, what_if_words};
 pub use other_formats::{FormatTrial, OtherFormats};
 pub use verification::Verification;
 
@@ -43,6 +45,60 @@ impl Page {
             Self::History => "History",
             Self::Lessons => "Lessons",
         }
+    }
+}
+
+/// The runs: the current one, the saved ones, and the one that is shown as it was generated.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Runs {
+    /// The saved runs.
+    pub history: History,
+    pub limits: HistoryLimits,
+    /// The run that is shown as it was generated.
+    pub opened: Option<OpenedRun>,
+    /// The rerun that verifies the opened run.
+    pub verification: Option<Verification>,
+    /// The number formats of that rerun, if they differ from the user's.
+    pub(in crate::state) format_trial: Option<FormatTrial>,
+    /// The number of the latest run. A run that is continued keeps its number, and so replaces its
+    /// entry in the history.
+    pub(in crate::state) number: u64,
+    /// The texts that the current run of all panes replaces.
+    pub(in crate::state) texts_before: Option<TextsBefore>,
+    /// Why the last run changed nothing.
+    pub(in crate::state) repetition: Option<Repetition>,
+}
+
+impl Runs {
+    /// Creates the state at startup; the history has not been read yet.
+    pub(in crate::state) fn new(limits: HistoryLimits) -> Self {
+        Self {
+            history: History::default(),
+            limits,
+            opened: None,
+            verification: None,
+            format_trial: None,
+            number: 0,
+            texts_before: None,
+            repetition: None,
+        }
+    }
+
+    /// Returns the request to keep the texts on screen, if they are a finished run. A text that
+    /// paused after a single step is not finished.
+    pub(in crate::state) fn keep(&self, panes: &Panes) -> Option<Effect> {
+        let is_finished = |finish: Option<&FinishReason>| {
+            finish.is_some_and(|finish| *finish != FinishReason::Paused)
+        };
+        let mut written = panes.texts().filter(|text| !text.steps.is_empty());
+        let has_finished = written.any(|text| is_finished(text.finish.as_ref()));
+        (!panes.is_running() && has_finished).then(|| {
+            Effect::Runs(RunRequest::Keep {
+                number: self.number,
+                finished_at: unix_time_secs(),
+                limits: self.limits,
+            })
+        })
     }
 }
 
@@ -139,37 +195,12 @@ pub enum RunRequest {
     },
 }
 
-impl AppState {
-    pub(super) fn apply_to_runs(&mut self, command: RunCommand) -> Vec<Effect> {
-        match command {
-            RunCommand::ShowPage(page) => self.show_page(page),
-            RunCommand::Open(path) => {
-                self.history.verifies = false;
-                vec![Effect::Runs(RunRequest::Read(path))]
-            }
-            RunCommand::OpenKept(file) => {
-                self.history.verifies = false;
-                vec![Effect::Runs(RunRequest::ReadKept(file))]
-            }
-            RunCommand::VerifyKept(file) => {
-                self.history.verifies = true;
-                vec![Effect::Runs(RunRequest::ReadKept(file))]
-            }
-            RunCommand::Read { name, run } => self.show_run(&name, run),
-            RunCommand::Close => self.close_run(),
-            RunCommand::UseSettings => self.use_settings_of_run(),
-            RunCommand::Verify => self.verify(),
-            RunCommand::VerifyIn(formats) => self.verify_in(formats),
-            RunCommand::EndVerification => self.end_verification(),
-            command => self.apply_to_history(command),
-        }
-    }
-
-    fn show_page(&mut self, page: Page) -> Vec<Effect> {
-        self.page = page;
-        if page == Page::History && self.history.runs.is_none() {
-            return vec![Effect::Runs(RunRequest::List)];
-        }
-        Vec::new()
-    }
+/// What verifying a run needs besides the runs.
+pub(super) struct RunContext<'a> {
+    pub panes: &'a Panes,
+    pub models: &'a mut Models,
+    pub view: &'a mut ViewChoices,
+    pub notices: &'a mut Notices,
+    /// The last id given to a pane or a generation.
+    pub last_id: &'a mut u64,
 }

@@ -2,23 +2,24 @@
 
 use crate::generation::{Generation, Implementation, ModelInfo, ModelSource};
 use crate::state::{
-    AppState, Command, ModelsCommand, Notice, Pane, PaneModelCommand, PathPurpose, ReadyModel,
+    Command, Models, ModelsCommand, Notice, Pane, PaneModelCommand, Panes, PathPurpose, ReadyModel,
 };
 
 /// A loaded model, and where it comes from if it is not the main one.
 pub(super) type LoadedSource = (Option<ModelSource>, ReadyModel);
 
-impl AppState {
+impl Models {
     /// Returns the model that can repeat each of these texts, or a notice about one that is
     /// missing.
-    pub(super) fn models_to_verify(
+    pub(super) fn to_verify(
         &self,
         texts: &[Generation],
+        panes: &Panes,
     ) -> Result<Vec<LoadedSource>, Notice> {
         let is_one = are_of_one_model(texts);
         let model_of = |text: &Generation| {
-            self.model_to_verify(&text.model).map_err(|reason| {
-                let pane = self.pane_of_model(&text.model).filter(|_| !is_one);
+            self.to_repeat(&text.model).map_err(|reason| {
+                let pane = first_of_model(panes, &text.model).filter(|_| !is_one);
                 refusal(&reason, &text.model, pane)
             })
         };
@@ -26,7 +27,7 @@ impl AppState {
     }
 
     /// Returns the loaded model that can repeat a text of this model, or else why there is none.
-    pub(super) fn model_to_verify(&self, then: &ModelInfo) -> Result<LoadedSource, String> {
+    pub(super) fn to_repeat(&self, then: &ModelInfo) -> Result<LoadedSource, String> {
         if then.implementation == Implementation::Server {
             let (name, server) = (&then.name, &then.device);
             return Err(format!(
@@ -36,35 +37,31 @@ impl AppState {
         let is_it = |model: &ReadyModel| {
             model.info.has_weights_of(then) && model.info.n_vocab == then.n_vocab
         };
-        if let Some(model) = self.model.ready().filter(|model| is_it(model)) {
+        if let Some(model) = self.main.ready().filter(|model| is_it(model)) {
             return Ok((None, model.clone()));
         }
-        let mut loaded = self.pane_models.all_ready();
+        let mut loaded = self.of_panes.all_ready();
         if let Some((source, model)) = loaded.find(|(_, model)| is_it(model)) {
             return Ok((Some(source.clone()), model.clone()));
         }
-        if self.model.ready().is_none() {
+        if self.main.ready().is_none() {
             return Err("no model is loaded".to_owned());
         }
         Err(format!("it needs the model {}", then.name))
     }
-
-    /// Returns whether the opened run has texts from several models.
-    pub(super) fn opened_several_models(&self) -> bool {
-        let texts: Vec<Generation> = self.generations().into_iter().flatten().cloned().collect();
-        !are_of_one_model(&texts)
-    }
-
-    /// Returns the first pane with a text of this model.
-    fn pane_of_model(&self, model: &ModelInfo) -> Option<&Pane> {
-        let is_it = |text: &Generation| text.model.has_weights_of(model);
-        let mut panes = self.panes.iter();
-        panes.find(|pane| pane.generation().is_some_and(is_it))
-    }
 }
 
-fn are_of_one_model(texts: &[Generation]) -> bool {
-    let mut texts = texts.iter();
+/// Returns the first pane with a text of this model.
+fn first_of_model<'a>(panes: &'a Panes, model: &ModelInfo) -> Option<&'a Pane> {
+    let is_it = |text: &Generation| text.model.has_weights_of(model);
+    panes
+        .iter()
+        .find(|pane| pane.generation().is_some_and(is_it))
+}
+
+/// Returns whether one model wrote all of these texts.
+pub(super) fn are_of_one_model<'a>(texts: impl IntoIterator<Item = &'a Generation>) -> bool {
+    let mut texts = texts.into_iter();
     let first = texts.next();
     first.is_none_or(|first| texts.all(|text| text.model.has_weights_of(&first.model)))
 }

@@ -3,16 +3,19 @@
 use std::sync::Arc;
 
 use super::models_to_verify::LoadedSource;
+use super::{RunContext, Runs};
 use crate::analysis::contradictions::{Contradiction, RunPlace};
 use crate::analysis::replay::{
-    Fact, Models, Replayed, SecondNeeded, Verdict, WordsCheck, facts_of_all, likely_cause,
-    replay_of,
+    Fact, Models as ModelPair, Replayed, SecondNeeded, Verdict, WordsCheck, facts_of_all,
+    likely_cause, replay_of,
 };
 use crate::generation::{
-    FinishReason, Generation, GenerationId, ModelSource, PromptCheck, PromptRecord, TextModels,
+    FinishReason, Generation, GenerationId, ModelInfo, ModelSource, PromptCheck, PromptRecord,
+    TextModels,
 };
 use crate::state::{
-    AppState, Command, DockTab, Effect, Notice, Pane, PathPurpose, SecondModelCommand, capitalize,
+    Command, DockTab, Effect, Models, Notice, Pane, Panes, PathPurpose, SecondModel,
+    SecondModelCommand, capitalize,
 };
 use crate::worker::{PaneRequest, Progress, Recorder, Request};
 
@@ -87,7 +90,7 @@ impl Verification {
     }
 
     /// Records what a model makes of a prompt.
-    fn note_prompt(
+    pub(in crate::state) fn note_prompt(
         &mut self,
         prompt: &PromptRecord,
         source: Option<&ModelSource>,
@@ -131,7 +134,7 @@ const fn is_cut_off(reason: &FinishReason) -> bool {
     )
 }
 
-impl AppState {
+impl Runs {
     /// Returns the first place at which the file of the opened run contradicts itself: as far as its
     /// record tells, or as its verification found.
     pub fn contradiction(&self) -> Option<&Contradiction> {
@@ -155,54 +158,54 @@ impl AppState {
     }
 
     /// Describes the progress of the verification: "Verifying, 120 of 752 tokens".
-    pub fn verifying_words(&self) -> Option<String> {
+    pub fn verifying_words(&self, panes: &Panes) -> Option<String> {
         if let Some(words) = self.trial_words() {
             return Some(words);
         }
         let verification = self.verification.as_ref()?;
         let n_done = verification.n_steps();
-        let then = self.panes.iter().filter_map(Pane::generation);
-        let n_all: usize = then.map(|text| text.steps.len()).sum();
+        let n_all: usize = panes.texts().map(|text| text.steps.len()).sum();
         let is_running = verification.verdict.is_none();
         is_running.then(|| format!("Verifying, {n_done} of {n_all} tokens"))
     }
+}
 
+impl Runs {
     /// Generates the opened run again.
-    pub(in crate::state) fn verify(&mut self) -> Vec<Effect> {
-        let texts: Vec<Generation> = self.generations().into_iter().flatten().cloned().collect();
+    pub(in crate::state) fn verify(&mut self, context: &mut RunContext<'_>) -> Vec<Effect> {
+        let (panes, models) = (context.panes, &*context.models);
+        let texts: Vec<Generation> = panes.texts().cloned().collect();
         if texts.is_empty() || self.opened.is_none() {
             return Vec::new();
         }
-        if self.verifying_words().is_some() {
+        if self.verifying_words(panes).is_some() {
             return Vec::new();
         }
-        if let Some(found) = self
-            .opened
-            .as_ref()
-            .and_then(|opened| opened.contradiction.clone())
-        {
+        let opened = self.opened.as_ref();
+        if let Some(found) = opened.and_then(|opened| opened.contradiction.clone()) {
             let then: Vec<&Generation> = texts.iter().collect();
             self.verification = Some(Verification::contradicted(&then, found));
-            self.view.dock_tab = DockTab::Compare;
+            context.view.dock_tab = DockTab::Compare;
             return Vec::new();
         }
-        let models = match self.models_to_verify(&texts) {
-            Ok(models) => models,
-            Err(refusal) => return self.notify(refusal),
+        let sources = match models.to_verify(&texts, panes) {
+            Ok(sources) => sources,
+            Err(refusal) => return context.notices.notify(refusal),
         };
-        if let Err(reason) = self.second_to_verify() {
-            return self.refuse_without_second(&reason);
+        if let Err(reason) = check_second(panes, &models.second) {
+            return context.refuse_without_second(&reason);
         }
+        let second = models.second.info().map(|info| &**info);
         let mut verification = Verification {
             texts: Vec::new(),
-            facts: self.facts_to_verify(&texts, &models),
+            facts: facts_of_run(&texts, &sources, second),
             verdict: None,
             shown: true,
         };
-        let mut requests = prompt_checks(&texts, &models);
-        for (text, (source, ready)) in texts.into_iter().zip(models) {
-            self.last_id += 1;
-            let id = GenerationId(self.last_id);
+        let mut requests = prompt_checks(&texts, &sources);
+        for (text, (source, ready)) in texts.into_iter().zip(sources) {
+            *context.last_id += 1;
+            let id = GenerationId(*context.last_id);
             let request = PaneRequest {
                 id,
                 config: text.config.clone(),
@@ -220,13 +223,13 @@ impl AppState {
                     panes: vec![request],
                 }),
             }
-            let second = self.second_model.used_by(&text.config.chain);
-            let models = TextModels {
+            let second = models.second.used_by(&text.config.chain);
+            let now = TextModels {
                 model: Arc::clone(&ready.info),
                 second_model: second.filter(|_| source.is_none()),
                 vocabulary: Arc::clone(&ready.vocabulary),
             };
-            let text = text.begin_again(models);
+            let text = text.begin_again(now);
             verification.texts.push(RepeatedText {
                 now: Recorder { id, text },
                 source,
@@ -237,94 +240,16 @@ impl AppState {
         requests.into_iter().map(Effect::Send).collect()
     }
 
-    /// Lists what can change the numbers of these texts, then and under the models that repeat them.
-    fn facts_to_verify(&self, texts: &[Generation], models: &[LoadedSource]) -> Vec<Fact> {
-        let needed = SecondNeeded::by(texts);
-        let is_needed = needed != SecondNeeded::None;
-        let second = self.second_model.info().map(|info| &**info);
-        let second = second.filter(|_| is_needed);
-        let pairs = texts.iter().zip(models).map(|(text, (_, ready))| {
-            let then = Models {
-                model: &text.model,
-                second: needed.named(),
-            };
-            let now = Models {
-                model: &ready.info,
-                second,
-            };
-            (then, now)
-        });
-        facts_of_all(&pairs.collect::<Vec<_>>())
-    }
-
-    /// Checks that the second model can repeat the opened run, or returns why not.
-    pub(super) fn second_to_verify(&self) -> Result<(), String> {
-        let now = self.second_model.info();
-        match (
-            SecondNeeded::by(self.generations().into_iter().flatten()),
-            now,
-        ) {
-            (SecondNeeded::None, _) | (SecondNeeded::Unnamed, Some(_)) => Ok(()),
-            (SecondNeeded::One(then), Some(now)) if then.sha256 == now.sha256 => Ok(()),
-            (SecondNeeded::One(then), Some(now)) if then.name == now.name => Err(format!(
-                "it needs the second model {}; the one that is loaded is another file of the same \
-                 name",
-                then.name
-            )),
-            (SecondNeeded::One(then), Some(now)) => {
-                let (then, now) = (&then.name, &now.name);
-                Err(format!("it needs the second model {then}; {now} is loaded"))
-            }
-            (SecondNeeded::One(then), None) => {
-                Err(format!("it needs the second model {}", then.name))
-            }
-            (SecondNeeded::Unnamed, None) => {
-                Err("it needs its second model, which its file does not name".to_owned())
-            }
-            (SecondNeeded::Several, _) => {
-                Err("its texts used several second models, and only one can be loaded".to_owned())
-            }
-        }
-    }
-
-    pub(super) fn refuse_without_second(&mut self, reason: &str) -> Vec<Effect> {
-        let choose = Command::AskPath(PathPurpose::SecondModelToVerify);
-        let notice = Notice::error("This run can’t be verified", reason);
-        let own = match SecondNeeded::by(self.generations().into_iter().flatten()) {
-            SecondNeeded::One(then) => then.file == "embedded" && self.second_model.is_chosen(),
-            _ => false,
-        };
-        let notice = if own {
-            let unload = Command::SecondModel(SecondModelCommand::Unload);
-            notice.with_action("Use the built-in one", unload)
-        } else {
-            notice.with_action("Choose the second model…", choose)
-        };
-        self.notify(notice)
-    }
-
     /// Stops the verification and drops its result.
-    pub(in crate::state) fn end_verification(&mut self) -> Vec<Effect> {
+    pub(in crate::state) fn end_verification(&mut self, models: &mut Models) -> Vec<Effect> {
         let verification = self.verification.take();
         let texts = verification.into_iter().flat_map(|running| running.texts);
         let running = texts.filter(|repeated| repeated.now.text.finish.is_none());
         let mut effects: Vec<Effect> = running
             .map(|repeated| Effect::Send(Request::Stop(repeated.now.id)))
             .collect();
-        effects.extend(self.end_trial());
+        effects.extend(self.end_trial(models));
         effects
-    }
-
-    /// Records what a model makes of a prompt of the verification.
-    pub(in crate::state) fn on_prompt_checked(
-        &mut self,
-        prompt: &PromptRecord,
-        source: Option<&ModelSource>,
-        check: &PromptCheck,
-    ) {
-        if let Some(verification) = &mut self.verification {
-            verification.note_prompt(prompt, source, check);
-        }
     }
 
     /// Records the progress of the verification. Returns `None` if the progress does not belong to
@@ -332,8 +257,9 @@ impl AppState {
     pub(in crate::state) fn note_verification(
         &mut self,
         progress: &Progress,
+        has_branches: bool,
+        context: &mut RunContext<'_>,
     ) -> Option<Vec<Effect>> {
-        let has_branches = !self.kept_texts.texts().is_empty();
         let verification = self.verification.as_mut()?;
         if !verification.note(progress) {
             return None;
@@ -342,18 +268,85 @@ impl AppState {
             return Some(Vec::new());
         };
         if is_cut_off(reason) {
-            let mut effects = self.end_verification();
+            let effects = self.end_verification(context.models);
             if let FinishReason::Failed { error } = reason {
                 let notice = Notice::error("This run could not be verified", capitalize(error));
-                effects.extend(self.notify(notice));
+                context.notices.notify(notice);
             }
             return Some(effects);
         }
-        verification.judge(&self.panes, has_branches);
+        verification.judge(context.panes, has_branches);
         if verification.verdict.is_some() {
-            self.view.dock_tab = DockTab::Compare;
+            context.view.dock_tab = DockTab::Compare;
         }
-        Some(self.end_finished_trial())
+        Some(self.end_finished_trial(context.models))
+    }
+}
+
+impl RunContext<'_> {
+    /// Shows why the second model can't repeat the opened run.
+    pub(super) fn refuse_without_second(&mut self, reason: &str) -> Vec<Effect> {
+        let choose = Command::AskPath(PathPurpose::SecondModelToVerify);
+        let notice = Notice::error("This run can’t be verified", reason);
+        let own = match SecondNeeded::by(self.panes.texts()) {
+            SecondNeeded::One(then) => then.file == "embedded" && self.models.second.is_chosen(),
+            _ => false,
+        };
+        let notice = if own {
+            let unload = Command::SecondModel(SecondModelCommand::Unload);
+            notice.with_action("Use the built-in one", unload)
+        } else {
+            notice.with_action("Choose the second model…", choose)
+        };
+        self.notices.notify(notice)
+    }
+}
+
+/// Lists what can change the numbers of these texts, then and under the models that repeat them.
+fn facts_of_run(
+    texts: &[Generation],
+    models: &[LoadedSource],
+    second: Option<&ModelInfo>,
+) -> Vec<Fact> {
+    let needed = SecondNeeded::by(texts);
+    let is_needed = needed != SecondNeeded::None;
+    let second = second.filter(|_| is_needed);
+    let pairs = texts.iter().zip(models).map(|(text, (_, ready))| {
+        let then = ModelPair {
+            model: &text.model,
+            second: needed.named(),
+        };
+        let now = ModelPair {
+            model: &ready.info,
+            second,
+        };
+        (then, now)
+    });
+    facts_of_all(&pairs.collect::<Vec<_>>())
+}
+
+/// Checks that the second model can repeat the opened run in these panes, or returns why not.
+pub(super) fn check_second(panes: &Panes, second: &SecondModel) -> Result<(), String> {
+    let now = second.info();
+    match (SecondNeeded::by(panes.texts()), now) {
+        (SecondNeeded::None, _) | (SecondNeeded::Unnamed, Some(_)) => Ok(()),
+        (SecondNeeded::One(then), Some(now)) if then.sha256 == now.sha256 => Ok(()),
+        (SecondNeeded::One(then), Some(now)) if then.name == now.name => Err(format!(
+            "it needs the second model {}; the one that is loaded is another file of the same \
+             name",
+            then.name
+        )),
+        (SecondNeeded::One(then), Some(now)) => {
+            let (then, now) = (&then.name, &now.name);
+            Err(format!("it needs the second model {then}; {now} is loaded"))
+        }
+        (SecondNeeded::One(then), None) => Err(format!("it needs the second model {}", then.name)),
+        (SecondNeeded::Unnamed, None) => {
+            Err("it needs its second model, which its file does not name".to_owned())
+        }
+        (SecondNeeded::Several, _) => {
+            Err("its texts used several second models, and only one can be loaded".to_owned())
+        }
     }
 }
 

@@ -101,7 +101,7 @@ impl Connections {
     }
 
     /// Notes that a text from this server failed.
-    pub(super) fn distrust(&mut self, served: &ServedModel) {
+    pub(in crate::state) fn distrust(&mut self, served: &ServedModel) {
         if let Some(entry) = self.entry(served) {
             entry.is_stale = true;
         }

@@ -11,7 +11,7 @@ mod requests;
 mod rows;
 
 use crate::generation::{PaneModel, ServedModel};
-use crate::state::{AppState, Effect, ModelsTab, PaneId};
+use crate::state::{Effect, Pane, PaneId, Panes};
 use crate::worker::ServerRequest;
 
 pub use crate::worker::ServerKind;
@@ -62,88 +62,89 @@ impl Servers {
             ..Self::default()
         }
     }
-}
 
-impl AppState {
-    pub(in crate::state) fn apply_to_servers(&mut self, command: ServerCommand) -> Vec<Effect> {
+    /// Applies a command, except for opening the list.
+    pub(in crate::state) fn apply(
+        &mut self,
+        command: ServerCommand,
+        panes: &mut Panes,
+    ) -> Vec<Effect> {
         match command {
-            ServerCommand::Show => {
-                self.hub.tab = ModelsTab::Servers;
-                self.show_models()
-            }
-            ServerCommand::Add => self.add_server(),
-            ServerCommand::Reconnect(added) => self.connect(&added.served(false)),
+            ServerCommand::Show => Vec::new(),
+            ServerCommand::Add => self.add(panes),
+            ServerCommand::Reconnect(added) => self.connect(&added.served(false), panes),
             ServerCommand::Edit(added) => {
-                let key = self.servers.typed_keys.of(&added);
-                self.servers.form = ServerForm::of(&added, key);
-                self.forget_server(&added)
+                let key = self.typed_keys.of(&added);
+                self.form = ServerForm::of(&added, key);
+                self.forget(&added)
             }
             ServerCommand::Remove(added) => {
-                let effects = self.forget_server(&added);
-                for pane in &mut self.panes {
+                let effects = self.forget(&added);
+                for pane in panes {
                     let model = &mut pane.settings.model;
                     model.take_if(|model| model.served().is_some_and(|it| added.serves(it)));
                 }
                 effects
             }
             ServerCommand::HideNotes(id) => {
-                if let Some(pane) = self.panes.iter_mut().find(|pane| pane.id == id) {
+                if let Some(pane) = panes.pane_mut(id) {
                     pane.server_notes.clear();
                 }
                 Vec::new()
             }
-            ServerCommand::UseIn(pane, served) => self.choose_server(pane, &served),
+            ServerCommand::UseIn(pane, served) => self.choose(pane, &served, panes),
         }
     }
 
-    fn add_server(&mut self) -> Vec<Effect> {
-        let form = std::mem::take(&mut self.servers.form);
+    fn add(&mut self, panes: &[Pane]) -> Vec<Effect> {
+        let form = std::mem::take(&mut self.form);
         let added = match form.server() {
             Ok(added) => added,
             Err(error) => {
-                self.servers.form = ServerForm {
+                self.form = ServerForm {
                     error: Some(error),
                     ..form
                 };
                 return Vec::new();
             }
         };
-        self.servers.typed_keys.keep(&added, form.typed_key());
+        self.typed_keys.keep(&added, form.typed_key());
         let mut effects = self.forget_connections(&added);
         let served = added.served(false);
-        self.servers.added.retain(|other| !other.serves(&served));
-        self.servers.added.push(added);
-        effects.extend(self.connect(&served));
+        self.added.retain(|other| !other.serves(&served));
+        self.added.push(added);
+        effects.extend(self.connect(&served, panes));
         effects
     }
 
     /// Contacts a server, even if that failed before.
-    pub(in crate::state) fn connect(&mut self, served: &ServedModel) -> Vec<Effect> {
-        let mut effects = self.servers.connections.end(served);
-        effects.extend(self.start_server(served));
+    fn connect(&mut self, served: &ServedModel, panes: &[Pane]) -> Vec<Effect> {
+        let mut effects = self.connections.end(served);
+        effects.extend(self.start(served, panes));
         effects.push(Effect::Server(served.clone(), ServerRequest::Connect));
         effects
     }
 
     /// Lets a pane use a model on a server, which is contacted unless it is known to answer.
-    pub(in crate::state) fn choose_server(
+    pub(in crate::state) fn choose(
         &mut self,
         pane: PaneId,
         served: &ServedModel,
+        panes: &mut Panes,
     ) -> Vec<Effect> {
-        let Some(pane) = self.panes.iter_mut().find(|other| other.id == pane) else {
+        let Some(pane) = panes.pane_mut(pane) else {
             return Vec::new();
         };
         pane.settings.model = Some(PaneModel::Server(served.clone()));
-        match self.servers.connections.status(served) {
+        match self.connections.status(served) {
             Some(ServerStatus::Connecting | ServerStatus::Ready(_)) => Vec::new(),
-            Some(ServerStatus::Failed { .. }) | None => self.connect(served),
+            Some(ServerStatus::Failed { .. }) | None => self.connect(served, panes),
         }
     }
 
     /// Removes a server from the list, and closes its connections.
-    fn forget_server(&mut self, added: &AddedServer) -> Vec<Effect> {
-        self.servers.added.retain(|other| other != added);
+    fn forget(&mut self, added: &AddedServer) -> Vec<Effect> {
+        self.added.retain(|other| other != added);
         self.forget_connections(added)
     }
 
@@ -151,7 +152,7 @@ impl AppState {
         let of_server = [added.served(false), added.served(true)];
         let ended = of_server.iter();
         ended
-            .flat_map(|served| self.servers.connections.end(served))
+            .flat_map(|served| self.connections.end(served))
             .collect()
     }
 }

@@ -1,7 +1,8 @@
 //! Sends the requests of panes to the engine or to the servers that they use.
 
+use super::Servers;
 use crate::generation::ServedModel;
-use crate::state::{AppState, Effect, Pane};
+use crate::state::{Effect, Pane};
 use crate::worker::{PaneRequest, Request, SampledBy, ServerConfig, ServerRequest};
 
 /// A request, and the server that it goes to; `None` for the engine.
@@ -19,44 +20,44 @@ pub(in crate::state) fn grouped<K: PartialEq, V>(pairs: Vec<(K, V)>) -> Vec<(K, 
     groups
 }
 
-impl AppState {
+impl Servers {
     /// Sends requests that share a prompt: one message to the engine, and one to each server.
     pub(in crate::state) fn send(
         &mut self,
+        panes: &[Pane],
         requests: Vec<Addressed>,
         to_engine: impl Fn(Vec<PaneRequest>) -> Request,
         to_server: impl Fn(Vec<PaneRequest>) -> ServerRequest,
     ) -> Vec<Effect> {
         let mut effects = Vec::new();
-        for (served, panes) in grouped(requests) {
+        for (served, requests) in grouped(requests) {
             if let Some(served) = served {
-                effects.extend(self.start_server(&served));
-                effects.push(Effect::Server(served, to_server(panes)));
+                effects.extend(self.start(&served, panes));
+                effects.push(Effect::Server(served, to_server(requests)));
             } else {
-                effects.push(Effect::Send(to_engine(panes)));
+                effects.push(Effect::Send(to_engine(requests)));
             }
         }
         effects
     }
 
     /// Starts the threads of a server that has none, or whose last request failed.
-    pub(super) fn start_server(&mut self, served: &ServedModel) -> Vec<Effect> {
-        let is_busy = self
-            .panes
+    pub(super) fn start(&mut self, served: &ServedModel, panes: &[Pane]) -> Vec<Effect> {
+        let is_busy = panes
             .iter()
             .any(|pane| pane.status.is_writing() && pane.server() == Some(served));
-        if !self.servers.connections.must_start(served) || is_busy {
+        if !self.connections.must_start(served) || is_busy {
             return Vec::new();
         }
-        let mut effects = self.servers.connections.end(served);
-        self.servers.connections.begin(served);
-        let config = Box::new(self.server_config(served));
+        let mut effects = self.connections.end(served);
+        self.connections.begin(served);
+        let config = Box::new(self.config_of(served));
         effects.push(Effect::StartServer(served.clone(), config));
         effects
     }
 
-    fn server_config(&self, served: &ServedModel) -> ServerConfig {
-        let mut added = self.servers.added.iter();
+    fn config_of(&self, served: &ServedModel) -> ServerConfig {
+        let mut added = self.added.iter();
         let added = added.find(|added| added.serves(served));
         ServerConfig {
             model: served.model.clone(),
@@ -66,34 +67,9 @@ impl AppState {
                 SampledBy::Chain
             },
             kind: added.and_then(|added| added.kind),
-            key: added.and_then(|added| self.servers.typed_keys.of(added)),
+            key: added.and_then(|added| self.typed_keys.of(added)),
             n_probs: added.and_then(|added| added.n_probs),
             ..ServerConfig::at(served.address.clone())
         }
-    }
-
-    /// Returns the effect that stops the text of a pane, if one is being written.
-    pub(in crate::state) fn stop_effect(pane: &Pane) -> Option<Effect> {
-        let id = pane.status.running()?;
-        Some(match pane.server() {
-            Some(served) => Effect::Server(served.clone(), ServerRequest::Stop(id)),
-            None => Effect::Send(Request::Stop(id)),
-        })
-    }
-
-    /// Returns the effects that stop all texts.
-    pub(in crate::state) fn stop_all_effects(&self) -> Vec<Effect> {
-        let mut effects: Vec<Effect> = Vec::new();
-        let running = self.panes.iter();
-        for pane in running.filter(|pane| pane.status.running().is_some()) {
-            let effect = match pane.server() {
-                Some(served) => Effect::Server(served.clone(), ServerRequest::StopAll),
-                None => Effect::Send(Request::StopAll),
-            };
-            if !effects.contains(&effect) {
-                effects.push(effect);
-            }
-        }
-        effects
     }
 }

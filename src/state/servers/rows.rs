@@ -1,9 +1,9 @@
 //! The servers in the models dialog and in the menus of panes.
 
-use super::{AddedServer, ReadyServer, ServerStatus};
+use super::{AddedServer, ReadyServer, ServerStatus, Servers};
 use crate::generation::formatting::{grouped, pane_letter};
-use crate::generation::{PaneModel, ServedModel};
-use crate::state::{AppState, Pane, PaneModelRow};
+use crate::generation::{GenerationConfig, PaneModel, ServedModel};
+use crate::state::{Models, Pane, PaneModelRow};
 use crate::worker::not_applied;
 
 /// A server in the models dialog.
@@ -68,56 +68,42 @@ const fn way_words(own_sampler: bool) -> &'static str {
     }
 }
 
-impl AppState {
+impl Servers {
     /// Returns the servers that the user added.
-    pub fn server_rows(&self) -> Vec<ServerRow> {
+    pub fn rows(&self) -> Vec<ServerRow> {
         let row = |added: &AddedServer| {
             let served = added.served(false);
-            let status = self.servers.connections.status(&served).cloned();
+            let status = self.connections.status(&served).cloned();
             let (facts, remarks) = match &status {
                 Some(ServerStatus::Ready(ready)) => (facts(ready), ready.server.remarks()),
                 _ => (unknown_facts(added), Vec::new()),
             };
             ServerRow {
-                name: self.served_name(&served),
+                name: self.name_of(&served),
                 added: added.clone(),
                 facts,
                 status,
                 remarks,
             }
         };
-        self.servers.added.iter().map(row).collect()
+        self.added.iter().map(row).collect()
     }
 
     /// Returns what is known about a server, or `None` if it has not been contacted since the
     /// window was opened.
-    pub fn server_status(&self, served: &ServedModel) -> Option<&ServerStatus> {
-        self.servers.connections.status(served)
-    }
-
-    /// Returns which of a pane's settings its server's own sampler does not apply, or applies
-    /// differently. They are known once the server has answered.
-    pub fn not_applied(&self, pane: &Pane) -> Vec<String> {
-        let served = self.chosen_model(&pane.settings);
-        let served = served.and_then(PaneModel::served);
-        let status = served
-            .filter(|served| served.own_sampler)
-            .and_then(|served| self.server_status(served));
-        match status {
-            Some(ServerStatus::Ready(ready)) => not_applied(&ready.server, &self.config_of(pane)),
-            _ => Vec::new(),
-        }
+    pub fn status(&self, served: &ServedModel) -> Option<&ServerStatus> {
+        self.connections.status(served)
     }
 
     /// Returns the name of the model, or of the server if it has not answered yet.
-    fn served_name(&self, served: &ServedModel) -> String {
+    fn name_of(&self, served: &ServedModel) -> String {
         // Each way of using it has its own connection.
         let ways = [false, true].map(|own_sampler| ServedModel {
             own_sampler,
             ..served.clone()
         });
         let mut ready = ways.iter();
-        let ready = ready.find_map(|way| self.servers.connections.ready(way));
+        let ready = ready.find_map(|way| self.connections.ready(way));
         let known = ready.map(|ready| ready.model.info.name.clone());
         let named = known.or_else(|| served.model.clone());
         let name = named.unwrap_or_else(|| served.host().to_owned());
@@ -127,8 +113,8 @@ impl AppState {
 
     /// Returns the short name of a pane's model on a server: "stories · its own sampler ·
     /// 127.0.0.1:8080".
-    pub(in crate::state) fn served_words(&self, served: &ServedModel) -> String {
-        let name = self.served_name(served);
+    pub(in crate::state) fn words(&self, served: &ServedModel) -> String {
+        let name = self.name_of(served);
         // The usual way goes without saying.
         let way = served.own_sampler.then(|| way_words(true));
         let host = Some(served.host()).filter(|host| *host != name);
@@ -136,24 +122,9 @@ impl AppState {
         parts.flatten().collect::<Vec<_>>().join(" · ")
     }
 
-    /// Says which panes send their texts where, or returns `None` if none does.
-    pub fn servers_in_use_words(&self) -> Option<String> {
-        let panes = self.panes.iter().enumerate();
-        let sentences: Vec<String> = panes
-            .filter_map(|(place, pane)| {
-                let served = self.chosen_model(&pane.settings)?.served()?;
-                let (letter, host) = (pane_letter(place), served.host());
-                Some(format!(
-                    "Pane {letter} sends its prompt and its text to {host}."
-                ))
-            })
-            .collect();
-        (!sentences.is_empty()).then(|| sentences.join(" "))
-    }
-
     /// Returns the servers in a pane's menu, each in both ways, and the one that the pane uses.
-    pub(in crate::state) fn served_rows(&self, own: Option<&PaneModel>) -> Vec<PaneModelRow> {
-        let added = self.servers.added.iter();
+    pub(in crate::state) fn rows_of_pane(&self, own: Option<&PaneModel>) -> Vec<PaneModelRow> {
+        let added = self.added.iter();
         let added = added.flat_map(|added| ServerUse::ALL.map(|way| way.served(added)));
         let mut all: Vec<ServedModel> = added.collect();
         if let Some(PaneModel::Server(served)) = own
@@ -162,7 +133,7 @@ impl AppState {
             all.push(served.clone());
         }
         let row = |served: ServedModel| {
-            let (name, host) = (self.served_name(&served), served.host());
+            let (name, host) = (self.name_of(&served), served.host());
             let way = way_words(served.own_sampler);
             let facts = if name == host {
                 way.to_owned()
@@ -178,6 +149,37 @@ impl AppState {
             }
         };
         all.into_iter().map(row).collect()
+    }
+}
+
+impl Models {
+    /// Returns which of a pane's settings its server's own sampler does not apply, or applies
+    /// differently. They are known once the server has answered.
+    pub fn not_applied(&self, pane: &Pane, config: &GenerationConfig) -> Vec<String> {
+        let served = self.chosen(&pane.settings);
+        let served = served.and_then(PaneModel::served);
+        let status = served
+            .filter(|served| served.own_sampler)
+            .and_then(|served| self.servers.status(served));
+        match status {
+            Some(ServerStatus::Ready(ready)) => not_applied(&ready.server, config),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Says which panes send their texts where, or returns `None` if none does.
+    pub fn servers_in_use_words(&self, panes: &[Pane]) -> Option<String> {
+        let panes = panes.iter().enumerate();
+        let sentences: Vec<String> = panes
+            .filter_map(|(place, pane)| {
+                let served = self.chosen(&pane.settings)?.served()?;
+                let (letter, host) = (pane_letter(place), served.host());
+                Some(format!(
+                    "Pane {letter} sends its prompt and its text to {host}."
+                ))
+            })
+            .collect();
+        (!sentences.is_empty()).then(|| sentences.join(" "))
     }
 }
 

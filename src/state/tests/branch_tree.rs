@@ -41,7 +41,7 @@ fn apply(state: &mut AppState, command: BranchCommand) {
 fn rows(state: &mut AppState) -> Vec<String> {
     state.view.dock_tab = DockTab::Branches;
     state.review(|| true);
-    let rows = state.branch_tree().rows.iter();
+    let rows = state.branches.tree.rows.iter();
     rows.map(|row| row.sentence.clone()).collect()
 }
 
@@ -68,7 +68,7 @@ fn the_tree_lists_every_text_with_its_fork_and_origin() {
         "First text: in a house, 3 tokens, Top-p, seed 42".replace("Top-p", "Greedy")
     );
     assert!(after.contains(&expected.to_owned()), "{after:#?}");
-    let tree = state.branch_tree();
+    let tree = &state.branches.tree;
     let path: Vec<&str> = tree
         .path()
         .iter()
@@ -82,11 +82,11 @@ fn two_hundred_branches_of_four_texts_can_all_be_shown_again_exactly_as_they_wer
     let mut state = written();
     // Longer texts, so that there are many positions.
     let pieces: Vec<(&str, f64)> = (0..40).map(|n| (WORDS[n % 5], 0.3)).collect();
-    state.prompt = "Another prompt".to_owned();
+    state.prompt.text = "Another prompt".to_owned();
     for id in asked(&state.apply(Command::GenerateAll)) {
         write(&mut state, id, &pieces);
     }
-    state.kept_megabytes = 4;
+    state.memory.kept_megabytes = 4;
     let mut all: Vec<Generation> = state.generations().into_iter().flatten().cloned().collect();
     let mut number = 12_345_u64;
     let mut random = |n: usize| {
@@ -106,15 +106,15 @@ fn two_hundred_branches_of_four_texts_can_all_be_shown_again_exactly_as_they_wer
         let n_new = 1 + random(12);
         all.push(branch(&mut state, from, &pieces[..n_new]));
     }
-    assert_eq!(state.kept_texts.n_dropped(), 0);
-    assert!(state.kept_texts.n_bytes() <= 4_000_000);
+    assert_eq!(state.branches.kept.n_dropped(), 0);
+    assert!(state.branches.kept.n_bytes() <= 4_000_000);
     for expected in &all {
         apply(&mut state, BranchCommand::ShowText(expected.lineage.id));
         let (_, shown, _) = state.pinned().unwrap();
         assert_eq!(shown, expected);
-        assert!(state.kept_texts.n_bytes() <= 4_000_000);
+        assert!(state.branches.kept.n_bytes() <= 4_000_000);
     }
-    assert_eq!(state.kept_texts.texts().len(), 200);
+    assert_eq!(state.branches.kept.texts().len(), 200);
 }
 
 #[test]
@@ -178,15 +178,15 @@ fn a_run_keeps_the_texts_it_replaces_unless_it_repeats_them() {
         }
     };
     again(&mut state, " house");
-    assert_eq!(state.kept_texts.texts().len(), 0, "the same settings");
+    assert_eq!(state.branches.kept.texts().len(), 0, "the same settings");
     state.seed = 7;
     again(&mut state, " fox");
-    assert_eq!(state.kept_texts.texts().len(), 4, "another seed");
+    assert_eq!(state.branches.kept.texts().len(), 4, "another seed");
     assert_eq!(rows(&mut state).len(), 8);
     state.seed = 8;
     again(&mut state, " fox");
     assert_eq!(
-        state.kept_texts.texts().len(),
+        state.branches.kept.texts().len(),
         7,
         "greedy ignores the seed, so its text was only repeated"
     );
@@ -200,7 +200,7 @@ fn a_new_prompt_begins_a_new_tree() {
     for id in ids {
         write(&mut state, id, &[(" in", 0.6)]);
     }
-    assert_eq!(state.kept_texts.texts().len(), 4);
+    assert_eq!(state.branches.kept.texts().len(), 4);
     let mut other = crate::generation::testing::generation(&[(" a", 0.5)]);
     std::sync::Arc::make_mut(&mut other.prompt).tokens = vec![TokenId(4)];
     for id in asked(&state.apply(Command::GenerateAll)) {
@@ -210,7 +210,7 @@ fn a_new_prompt_begins_a_new_tree() {
         };
         state.on_event(crate::worker::Event::Progress(progress));
     }
-    assert_eq!(state.kept_texts.texts().len(), 0);
+    assert_eq!(state.branches.kept.texts().len(), 0);
 }
 
 #[test]
@@ -247,12 +247,12 @@ fn a_lower_limit_drops_texts_and_says_so() {
         branch(&mut state, from, &[(" fox", 0.1)]);
     }
     rows(&mut state);
-    let words = state.branch_tree_words();
+    let words = state.branches.size_words(state.memory);
     assert!(words.starts_with("7 texts · "), "{words}");
     assert!(words.ends_with(" of 256 MB"), "{words}");
-    state.kept_megabytes = 0;
+    state.memory.kept_megabytes = 0;
     rows(&mut state);
-    let words = state.branch_tree_words();
+    let words = state.branches.size_words(state.memory);
     assert!(words.ends_with(" · 3 dropped"), "{words}");
 }
 

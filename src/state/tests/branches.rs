@@ -90,7 +90,7 @@ fn a_branch_in_place_can_be_left_for_the_earlier_text_and_back() {
     write(&mut state, request.id, &[(" fox", 0.1), (".", 0.5)]);
     let branched = state.panes[0].generation().unwrap().clone();
     assert_eq!(text(&state, 0), " in fox.");
-    assert_eq!(state.n_earlier(id), 1);
+    assert_eq!(state.branches.n_earlier(id), 1);
 
     apply(&mut state, BranchCommand::ShowEarlier(id));
     assert_eq!(state.panes[0].generation(), Some(&before));
@@ -116,7 +116,7 @@ fn a_branch_in_a_new_pane_leaves_the_text_alone() {
         let id = state.panes[0].id;
         state.apply(Command::Duplicate(id));
     }
-    assert!(!state.can_add_pane());
+    assert!(!state.panes.has_room());
     assert_eq!(
         apply(&mut state, branch(from, 5, BranchTarget::NewPane)),
         []
@@ -162,7 +162,7 @@ fn pause_after(state: &mut AppState, id: GenerationId, pieces: &[&str]) {
 /// A state in step mode whose four texts show one token and preview a second.
 fn stepped() -> AppState {
     let mut state = ready();
-    state.prompt = "Once there was".to_owned();
+    state.prompt.text = "Once there was".to_owned();
     state.apply(Command::SetPace(Pace::Step));
     let first = apply(&mut state, BranchCommand::Step);
     let preview = Continuation {
@@ -260,7 +260,7 @@ fn the_previewed_token_is_drawn_again_when_the_settings_change() {
 #[test]
 fn a_text_ends_only_when_its_last_token_is_revealed() {
     let mut state = ready();
-    state.prompt = "Once there was".to_owned();
+    state.prompt.text = "Once there was".to_owned();
     state.apply(Command::SetPace(Pace::Step));
     let id = apply(&mut state, BranchCommand::Step)[0].id;
     let text = generation(&[(" in", 0.5), ("</s>", 0.5)]);
@@ -310,8 +310,8 @@ fn the_popup_says_what_the_cache_holds() {
     assert_eq!(n_tokens, 5, "the prompt and two tokens");
     let words = |state: &mut AppState, n_cached| {
         state.on_event(Event::CachedCounted { n_tokens, n_cached });
-        let dialog = state.branch_dialog.as_ref().unwrap();
-        dialog.cache_words(state.cache_megabytes)
+        let dialog = state.branches.dialog.as_ref().unwrap();
+        dialog.cache_words(state.memory.cache_megabytes)
     };
     assert_eq!(words(&mut state, 5), "5 tokens cached");
     assert_eq!(words(&mut state, 4), "4 tokens cached");
@@ -319,7 +319,7 @@ fn the_popup_says_what_the_cache_holds() {
         words(&mut state, 1),
         "Must prefill 3 tokens again: the 64 MB cache no longer holds them"
     );
-    state.cache_megabytes = 8;
+    state.memory.cache_megabytes = 8;
     let effects = state.apply(Command::Branch(BranchCommand::LimitCache));
     let n_max_bytes = 8_000_000;
     let limit = Request::LimitPrefixCache { n_max_bytes };

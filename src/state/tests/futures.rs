@@ -64,7 +64,7 @@ fn without_a_pin_they_follow_the_prompt_once_it_is_read() {
         Some("The prompt is being read")
     );
     assert_eq!(apply(&mut state, FuturesCommand::Draw), []);
-    state.on_event(tokenized(state.prompt_text(), 4));
+    state.on_event(tokenized(state.prompt.to_text(), 4));
     let requests = apply(&mut state, FuturesCommand::Draw);
     let (_, plan) = plans(&requests).remove(0);
     assert_eq!((plan.n_prompt, plan.text.len()), (4, 4));

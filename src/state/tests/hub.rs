@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::ready;
-use crate::generation::ByteSize;
+use crate::generation::{ByteSize, Openness};
 use crate::state::models::hub::DownloadStage;
 use crate::state::{
     AppState, Command, Effect, HubCommand, HubRow, HubRowStatus, ModelsCommand, ModelsTab,
@@ -29,6 +29,7 @@ fn file(quantization: &str, n_bytes: Option<u64>) -> ModelFiles {
         quantization: Some(quantization.to_owned()),
         n_bytes,
         paths: vec![format!("tiny-{quantization}.gguf")],
+        openness: Openness::Unknown,
     }
 }
 
@@ -40,6 +41,9 @@ fn repository(n_bytes: Option<u64>) -> Repository {
         license: Some("mit".to_owned()),
         is_gated: false,
         changed_at: None,
+        n_params: None,
+        base_models: vec!["fox/base".to_owned()],
+        openness: Openness::Unknown,
         models: vec![file("Q4_K_M", n_bytes), file("Q8_0", n_bytes)],
     }
 }
@@ -54,19 +58,20 @@ fn wanted() -> DownloadTarget {
 /// A state in which a search found a repository, whose files are shown.
 fn expanded() -> AppState {
     let mut state = ready();
-    state.hub.query = " tiny ".to_owned();
+    state.models.hub.query = " tiny ".to_owned();
     let search = DownloadRequest::Search {
         query: "tiny".to_owned(),
         n_max: 30,
     };
     assert_eq!(hub(&mut state, HubCommand::Search), [Effect::Hub(search)]);
-    assert_eq!(state.hub.tab, ModelsTab::HuggingFace);
+    assert_eq!(state.models.hub.tab, ModelsTab::HuggingFace);
     let found = DownloadEvent::Found {
         query: "tiny".to_owned(),
         repositories: Ok(vec![repository(None)]),
     };
     event(&mut state, found);
-    let HubRowStatus::Repository { toggle, .. } = state.found_rows()[0].status.clone() else {
+    let HubRowStatus::Repository { toggle, .. } = state.models.hub.found_rows()[0].status.clone()
+    else {
         unreachable!("a repository was found");
     };
     let files = DownloadRequest::Files {
@@ -83,15 +88,15 @@ fn expanded() -> AppState {
 
 /// The row of the wanted file.
 fn row(state: &AppState) -> HubRow {
-    state.found_rows()[2].clone()
+    state.models.hub.found_rows()[2].clone()
 }
 
 #[test]
 fn nothing_is_sent_to_the_hub_before_a_query_is_typed() {
     let mut state = ready();
-    assert!(state.search_words().0.contains("press Enter"));
+    assert!(state.models.hub.search_words().0.contains("press Enter"));
     assert_eq!(hub(&mut state, HubCommand::Search), []);
-    assert_eq!(state.found_rows(), []);
+    assert_eq!(state.models.hub.found_rows(), []);
     assert!(!state.recommended_rows().is_empty());
 }
 
@@ -119,7 +124,7 @@ fn a_recommended_model_shows_the_memory_that_it_takes_with_the_current_panes() {
 #[test]
 fn a_search_shows_repositories_and_the_files_of_one() {
     let state = expanded();
-    let rows = state.found_rows();
+    let rows = state.models.hub.found_rows();
     assert_eq!(rows[0].facts, "mit · Q4_K_M, Q8_0");
     assert_eq!(rows[0].n_downloads, Some(1_234));
     assert_eq!(rows.len(), 3);
@@ -133,7 +138,7 @@ fn a_search_shows_repositories_and_the_files_of_one() {
 #[test]
 fn a_url_lists_the_files_of_its_repository() {
     let mut state = ready();
-    state.hub.query = format!("https://huggingface.co/{NAME}");
+    state.models.hub.query = format!("https://huggingface.co/{NAME}");
     let files = DownloadRequest::Files {
         repository: NAME.to_owned(),
     };
@@ -144,14 +149,14 @@ fn a_url_lists_the_files_of_its_repository() {
     };
     event(&mut state, missing);
     let words = "There is no such model".to_owned();
-    assert_eq!(state.search_words(), (words, true));
+    assert_eq!(state.models.hub.search_words(), (words, true));
 }
 
 #[test]
 fn a_late_answer_to_an_older_search_is_ignored() {
     let mut state = ready();
     for query in ["old", "new"] {
-        state.hub.query = query.to_owned();
+        state.models.hub.query = query.to_owned();
         hub(&mut state, HubCommand::Search);
     }
     let late = DownloadEvent::Found {
@@ -159,8 +164,8 @@ fn a_late_answer_to_an_older_search_is_ignored() {
         repositories: Ok(vec![repository(None)]),
     };
     event(&mut state, late);
-    assert_eq!(state.found_rows(), []);
-    assert_eq!(state.search_words().0, "Searching for ‘new’");
+    assert_eq!(state.models.hub.found_rows(), []);
+    assert_eq!(state.models.hub.search_words().0, "Searching for ‘new’");
 }
 
 #[test]
@@ -207,7 +212,7 @@ fn a_download_shows_its_progress_and_can_be_opened_when_done() {
     };
     let inspect = Effect::Send(Request::Inspect(ModelSource::Path(path)));
     assert_eq!(state.apply(open).last(), Some(&inspect));
-    assert_eq!(state.hub.tab, ModelsTab::OnThisComputer);
+    assert_eq!(state.models.hub.tab, ModelsTab::OnThisComputer);
 }
 
 #[test]
@@ -259,7 +264,7 @@ fn cached_models_can_be_opened_without_a_download() {
     let models = Ok(vec![cached]);
     let kept = Vec::new();
     event(&mut state, DownloadEvent::CachedListed { models, kept });
-    let rows = state.model_rows();
+    let rows = state.models.rows();
     let last = rows.last().unwrap();
     assert_eq!((last.name.as_str(), &last.path), ("tiny-Q8_0", &Some(path)));
     assert_eq!(last.n_bytes, Some(484_000_000));
@@ -281,7 +286,7 @@ fn a_download_from_an_earlier_session_can_be_resumed_or_discarded() {
         kept,
     };
     event(&mut state, listed(kept));
-    let rows = state.kept_rows();
+    let rows = state.models.hub.kept_rows();
     let HubRowStatus::Interrupted {
         words,
         resume,
@@ -300,7 +305,7 @@ fn a_download_from_an_earlier_session_can_be_resumed_or_discarded() {
     };
     let download = Effect::Hub(DownloadRequest::Download(any_file.clone()));
     assert_eq!(state.apply(resume).first(), Some(&download));
-    let [row] = state.kept_rows().try_into().unwrap();
+    let [row] = state.models.hub.kept_rows().try_into().unwrap();
     assert!(matches!(row.status, HubRowStatus::Downloading { .. }));
 
     let cancel = Effect::Hub(DownloadRequest::Cancel(any_file.clone()));
@@ -309,7 +314,7 @@ fn a_download_from_an_earlier_session_can_be_resumed_or_discarded() {
     let list_again = Effect::Hub(DownloadRequest::Cached);
     assert_eq!(event(&mut state, cancelled), [list_again]);
     event(&mut state, listed(Vec::new()));
-    assert_eq!(state.kept_rows(), []);
+    assert_eq!(state.models.hub.kept_rows(), []);
 }
 
 #[test]
@@ -319,6 +324,7 @@ fn a_safetensors_folder_is_downloaded_as_a_whole() {
         quantization: None,
         n_bytes: Some(900_000_000),
         paths: vec!["config.json".to_owned(), "model.safetensors".to_owned()],
+        openness: Openness::Unknown,
     };
     let mut state = expanded();
     let mut found = repository(Some(484_000_000));
@@ -328,7 +334,7 @@ fn a_safetensors_folder_is_downloaded_as_a_whole() {
         found: Ok(found),
     };
     event(&mut state, listed);
-    let status = |state: &AppState| state.found_rows()[3].status.clone();
+    let status = |state: &AppState| state.models.hub.found_rows()[3].status.clone();
     let wanted = DownloadTarget {
         repository: NAME.to_owned(),
         file: Some("safetensors".to_owned()),
@@ -356,7 +362,7 @@ fn a_resumed_download_is_listed_while_the_files_of_its_repository_are_shown() {
         ..wanted()
     };
     hub(&mut state, HubCommand::Download(any_file));
-    let [row] = state.kept_rows().try_into().unwrap();
+    let [row] = state.models.hub.kept_rows().try_into().unwrap();
     assert!(matches!(row.status, HubRowStatus::Downloading { .. }));
 }
 
@@ -381,7 +387,7 @@ fn a_panic_of_the_download_thread_is_reported_and_downloads_can_be_resumed() {
     event(&mut state, DownloadEvent::Panicked { message });
     assert!(state.notices[0].body.contains("out of range"));
     assert_eq!(
-        state.hub.downloads[0].stage,
+        state.models.hub.downloads[0].stage,
         DownloadStage::Failed("The download stopped unexpectedly".to_owned(), 291_000_000)
     );
     let downloads = hub(&mut state, HubCommand::Download(wanted()));
@@ -392,9 +398,9 @@ fn a_panic_of_the_download_thread_is_reported_and_downloads_can_be_resumed() {
 fn a_download_keeps_a_row_when_its_repository_is_collapsed() {
     let mut state = expanded();
     hub(&mut state, HubCommand::Download(wanted()));
-    assert_eq!(state.kept_rows(), []);
+    assert_eq!(state.models.hub.kept_rows(), []);
     hub(&mut state, HubCommand::ToggleFiles(NAME.to_owned()));
-    let [row] = state.kept_rows().try_into().unwrap();
+    let [row] = state.models.hub.kept_rows().try_into().unwrap();
     assert_eq!(
         (row.name.as_str(), row.facts.as_str()),
         (NAME, "tiny-Q8_0.gguf")
@@ -405,5 +411,84 @@ fn a_download_keeps_a_row_when_its_repository_is_collapsed() {
         path: PathBuf::from("/cache/tiny.gguf"),
     };
     event(&mut state, done);
-    assert_eq!(state.kept_rows(), []);
+    assert_eq!(state.models.hub.kept_rows(), []);
+}
+
+/// A repository that does not open, with this many models.
+fn refused(name: &str, models: Vec<ModelFiles>) -> Repository {
+    Repository {
+        name: name.to_owned(),
+        models,
+        openness: Openness::NotYet {
+            reason: "MLX weights of 4 bits".to_owned(),
+        },
+        ..repository(None)
+    }
+}
+
+#[test]
+fn a_result_that_does_not_open_says_why_and_shows_the_same_model_as_gguf() {
+    let mut state = ready();
+    state.models.hub.query = "tiny".to_owned();
+    hub(&mut state, HubCommand::Search);
+    let mut other = refused("fox/other", Vec::new());
+    other.base_models.clear();
+    let found = DownloadEvent::Found {
+        query: "tiny".to_owned(),
+        repositories: Ok(vec![
+            repository(None),
+            refused("fox/tiny-4bit", Vec::new()),
+            other,
+        ]),
+    };
+    event(&mut state, found);
+    let rows = state.models.hub.found_rows();
+    assert_eq!(rows[0].openness, Some(Openness::Unknown));
+    assert_eq!(rows[1].facts, "MLX weights of 4 bits");
+    let show = Command::Hub(HubCommand::ToggleFiles(NAME.to_owned()));
+    let show_gguf = Some(show.clone());
+    assert_eq!(rows[1].status, HubRowStatus::NotYet { show_gguf });
+    assert_eq!(rows[2].status, HubRowStatus::NotYet { show_gguf: None });
+    let files = DownloadRequest::Files {
+        repository: NAME.to_owned(),
+    };
+    assert_eq!(state.apply(show), [Effect::Hub(files)]);
+}
+
+#[test]
+fn a_refused_download_marks_its_file_or_is_a_notice() {
+    let refused = DownloadEvent::Refused {
+        wanted: wanted(),
+        reason: "this model has AWQ weights\nfox/tiny/config.json".to_owned(),
+    };
+    let mut state = expanded();
+    state.apply(Command::Models(ModelsCommand::ShowDialog));
+    hub(&mut state, HubCommand::Download(wanted()));
+    event(&mut state, refused.clone());
+    assert_eq!(row(&state).status, HubRowStatus::NotYet { show_gguf: None });
+    assert_eq!(row(&state).facts, "This model has AWQ weights");
+    assert!(state.notices.is_empty(), "the reason is shown once");
+
+    let mut state = expanded();
+    event(&mut state, refused);
+    assert!(
+        state.notices[0]
+            .body
+            .starts_with("This model has AWQ weights")
+    );
+}
+
+#[test]
+fn a_repository_without_a_model_that_was_opened_by_its_url_says_why() {
+    let mut state = ready();
+    state.models.hub.query = format!("https://huggingface.co/{NAME}");
+    hub(&mut state, HubCommand::Search);
+    let listed = DownloadEvent::FilesListed {
+        repository: NAME.to_owned(),
+        found: Ok(refused(NAME, Vec::new())),
+    };
+    event(&mut state, listed);
+    let rows = state.models.hub.found_rows();
+    assert_eq!(rows.len(), 1);
+    assert_eq!(rows[0].status, HubRowStatus::NotYet { show_gguf: None });
 }

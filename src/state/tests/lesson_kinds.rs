@@ -2,12 +2,12 @@
 
 use super::lessons::{PIECES, begin, phase, send, write_all};
 use super::{asked, planned, ready, report, tokenized, update_job, write};
-use crate::analysis::cache_lab::testing;
-use crate::generation::{CachePlan, CacheUpdate};
+use crate::lab::cache::testing;
+use crate::lab::cache::{CachePlan, CacheUpdate};
+use crate::lab::{LabCommand, LabTab};
 use crate::lessons::{Curve, Lesson, Question};
 use crate::state::{
-    Answer, AppState, Command, DockTab, Effect, LabCommand, LabTab, LessonCommand, LessonPhase,
-    Pin, Tint,
+    Answer, AppState, Command, DockTab, Effect, LessonCommand, LessonPhase, Pin, Tint,
 };
 use crate::worker::JobUpdate;
 
@@ -20,7 +20,7 @@ pub(crate) fn begin_kinds(state: &mut AppState) {
         state,
         LessonCommand::Opened("kinds.toml".to_owned(), source),
     );
-    let prompt = state.prompt.clone();
+    let prompt = state.prompt.text.clone();
     state.on_event(tokenized(prompt, 2));
     assert_eq!(phase(state), Some(LessonPhase::Predict));
 }
@@ -182,11 +182,11 @@ fn a_setting_that_is_edited_in_place_is_noticed() {
 #[test]
 fn a_measurement_of_the_lab_comes_back_after_the_lesson() {
     let mut state = ready();
-    state.prompt = "Once".to_owned();
+    state.prompt.text = "Once".to_owned();
     state.apply(Command::PromptEdited);
     let effects = state.apply(Command::Lab(LabCommand::Run(LabTab::Cache)));
     measure(&mut state, &effects);
-    let before = (state.lab.cache.clone(), state.lab.cache_tokens);
+    let before = (state.lab.cache.run.clone(), state.lab.cache.n_tokens);
     assert!(before.0.is_some());
     let saved = state.settings().lab;
     begin_kinds(&mut state);
@@ -197,20 +197,23 @@ fn a_measurement_of_the_lab_comes_back_after_the_lesson() {
     assert_eq!(phase(&state), Some(LessonPhase::Predict));
     let curves = &state.lessons.run().unwrap().step().unwrap().curves;
     assert_eq!(*curves, [Curve::WithoutCache, Curve::WithCache]);
-    assert_ne!(state.lab.cache, before.0);
+    assert_ne!(state.lab.cache.run, before.0);
     assert_eq!(
         state.settings().lab,
         saved,
         "what is saved is not the lesson's"
     );
     send(&mut state, LessonCommand::Leave);
-    assert_eq!((state.lab.cache.clone(), state.lab.cache_tokens), before);
+    assert_eq!(
+        (state.lab.cache.run.clone(), state.lab.cache.n_tokens),
+        before
+    );
 }
 
 #[test]
 fn a_measurement_that_is_running_stops_for_a_lesson() {
     let mut state = ready();
-    state.prompt = "Once".to_owned();
+    state.prompt.text = "Once".to_owned();
     state.apply(Command::PromptEdited);
     state.apply(Command::Lab(LabCommand::Run(LabTab::Cache)));
     assert!(state.lab.is_running(LabTab::Cache));
@@ -254,7 +257,7 @@ pub(crate) fn take_kinds(state: &mut AppState) -> Vec<Effect> {
 /// Lets the lesson prepare the window for the question that comes back.
 pub(crate) fn prepare_again(state: &mut AppState) {
     assert_eq!(phase(state), Some(LessonPhase::Preparing));
-    let prompt = state.prompt.clone();
+    let prompt = state.prompt.text.clone();
     let effects = state.on_event(tokenized(prompt, 11));
     write_all(state, &effects);
     assert_eq!(phase(state), Some(LessonPhase::Predict));
@@ -266,7 +269,7 @@ fn what_was_missed_comes_back_and_counts() {
     miss_temperature(&mut state);
     take_kinds(&mut state);
     let temperature = Lesson::from_toml(include_str!("../../../assets/lessons/temperature.toml"));
-    assert_eq!(state.prompt, temperature.unwrap().setup.prompt);
+    assert_eq!(state.prompt.text, temperature.unwrap().setup.prompt);
     prepare_again(&mut state);
     let run = state.lessons.run_mut().unwrap();
     assert_eq!(run.again().unwrap().lesson.id, "temperature");

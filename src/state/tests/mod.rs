@@ -1,15 +1,11 @@
 //! Tests of the state: commands and events in, state and effects out.
 
-mod batch;
-mod blind;
 mod branch_tree;
 mod branches;
 mod by_hand;
 mod compute;
-mod fit;
 mod futures;
 mod hub;
-mod lab;
 pub(crate) mod lesson_kinds;
 pub(crate) mod lessons;
 mod models;
@@ -26,7 +22,6 @@ mod run_end;
 mod runs;
 mod score;
 pub(crate) mod servers;
-mod stability;
 mod undo;
 mod verification;
 mod what_if;
@@ -39,7 +34,7 @@ use crate::generation::{ChatSupport, FinishReason, Generation, Piece, PromptText
 pub(crate) use crate::worker::Request;
 pub(crate) use crate::worker::{
     CacheType, CpuThreads, DeviceChoice, Devices, DownloadEvent, Event, InputBits, JobUpdate,
-    OtherWay, PartialDownload, Precision,
+    ModelFiles, ModelFormat, OtherWay, PartialDownload, Precision, Repository,
 };
 use crate::worker::{GenerationId, JobData, ModelSource, Progress};
 

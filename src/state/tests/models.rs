@@ -36,7 +36,7 @@ fn open(state: &mut AppState, name: &str) -> Vec<Effect> {
 
 /// The names and statuses of the rows.
 pub(super) fn rows(state: &AppState) -> Vec<(String, ModelRowStatus)> {
-    let rows = state.model_rows().into_iter();
+    let rows = state.models.rows().into_iter();
     rows.map(|row| (row.name, row.status)).collect()
 }
 
@@ -114,10 +114,10 @@ fn a_missing_model_says_so_and_can_be_forgotten() {
         statuses,
         [closed.clone(), ModelRowStatus::InUse, gone, closed]
     );
-    assert_eq!(state.model_rows()[3].n_bytes, Some(7));
+    assert_eq!(state.models.rows()[3].n_bytes, Some(7));
 
     models(&mut state, ModelsCommand::Forget(path("gone.gguf")));
-    assert_eq!(state.model_rows().len(), 3);
+    assert_eq!(state.models.rows().len(), 3);
     assert_eq!(state.settings().recent_models.len(), 2);
 }
 
@@ -152,7 +152,7 @@ fn a_model_that_failed_to_open_says_why_in_its_row() {
     assert!(state.notices.is_empty(), "the error is shown once");
     let reason = "This file stops in the middle".to_owned();
     assert_eq!(rows(&state)[1].1, ModelRowStatus::Refused { reason });
-    assert!(state.model.ready().is_some());
+    assert!(state.models.main.ready().is_some());
     models(&mut state, ModelsCommand::CloseDialog);
     assert_eq!(rows(&state).len(), 1);
 }
@@ -164,13 +164,13 @@ fn cancelling_a_load_returns_to_the_previous_model() {
     let effects = models(&mut state, ModelsCommand::CancelLoading);
     assert_eq!(effects, [Effect::Send(Request::CancelLoading)]);
     state.on_event(Event::LoadingCancelled);
-    assert!(state.model.ready().is_some());
+    assert!(state.models.main.ready().is_some());
     assert_eq!(rows(&state)[0].1, ModelRowStatus::InUse);
     assert_eq!(models(&mut state, ModelsCommand::CancelLoading), []);
 
     let (mut state, _) = AppState::new(Settings::default(), ModelSource::Embedded);
     state.on_event(Event::LoadingCancelled);
-    assert_eq!(state.model, ModelStatus::Absent);
+    assert_eq!(state.models.main, ModelStatus::Absent);
     assert_eq!(state.blocking_reason().as_deref(), Some("No model is open"));
 }
 
@@ -181,7 +181,7 @@ fn the_newest_of_two_requested_models_wins() {
     let effects = open(&mut state, "second.gguf");
     assert_eq!(effects[0], Effect::Send(Request::CancelLoading));
     state.on_event(Event::LoadingCancelled);
-    assert!(matches!(state.model, ModelStatus::Loading { .. }));
+    assert!(matches!(state.models.main, ModelStatus::Loading { .. }));
     state.on_event(loaded());
     assert_eq!(state.models.recent[0].path, path("second.gguf"));
 
@@ -189,9 +189,9 @@ fn the_newest_of_two_requested_models_wins() {
     open(&mut state, "third.gguf");
     open(&mut state, "fourth.gguf");
     state.on_event(loaded());
-    assert!(matches!(state.model, ModelStatus::Loading { .. }));
+    assert!(matches!(state.models.main, ModelStatus::Loading { .. }));
     state.on_event(failed());
-    assert!(state.model.ready().is_some());
+    assert!(state.models.main.ready().is_some());
     assert_eq!(state.models.recent[0].path, path("third.gguf"));
     assert_eq!(rows(&state)[2].1, ModelRowStatus::InUse);
 }
@@ -202,7 +202,7 @@ fn unloading_a_model_keeps_the_texts_and_blocks_generating() {
     let effects = models(&mut state, ModelsCommand::Unload);
     assert_eq!(effects, [Effect::Send(Request::UnloadModel)]);
     state.on_event(Event::ModelUnloaded);
-    assert_eq!(state.model, ModelStatus::Absent);
+    assert_eq!(state.models.main, ModelStatus::Absent);
     assert_eq!(text(&state, 0), " in a house");
     assert_eq!(state.blocking_reason().as_deref(), Some("No model is open"));
     assert_eq!(models(&mut state, ModelsCommand::Unload), []);
@@ -288,8 +288,10 @@ pub(super) fn outline(n_weight_bytes: u64) -> ModelOutline {
             n_weight_bytes,
             n_cache_bytes_per_token: 1_000_000,
             n_state_bytes: 0,
+            keeps_checkpoints: false,
             n_vocab: 0,
         },
+        experts: None,
         conversion: None,
         head_dim: Some(64),
         load_warning: None,
@@ -318,7 +320,7 @@ fn a_model_that_does_not_fit_into_memory_needs_confirmation() {
         rows(&state)[1].1,
         ModelRowStatus::NeedsConfirmation { warning }
     );
-    assert!(state.model.ready().is_some(), "nothing is loaded yet");
+    assert!(state.models.main.ready().is_some(), "nothing is loaded yet");
 
     models(&mut state, ModelsCommand::CancelOpening);
     assert_eq!(rows(&state).len(), 1);
@@ -353,7 +355,7 @@ fn a_file_that_is_not_a_model_is_refused_before_loading() {
     ));
     assert_eq!(effects, []);
     assert_eq!(state.notices[0].body, "This is not a GGUF file");
-    assert!(state.model.ready().is_some());
+    assert!(state.models.main.ready().is_some());
 }
 
 #[test]

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use super::{asked, loaded, ready, text, tokenized, write, written};
 use crate::export::ExportFormat;
-use crate::state::{AppState, Command, Document, Effect, ModelStatus, PathPurpose, Settings};
+use crate::state::{
+    AppState, Command, Document, Effect, ModelStatus, PathPurpose, RunDocument, Settings,
+};
 use crate::worker::{Event, ModelSource, Request};
 
 #[test]
@@ -15,7 +17,7 @@ fn a_new_window_loads_its_model_and_then_tokenizes_the_prompt() {
     assert_eq!(state.panes.len(), 4);
     assert!(state.blocking_reason().is_some());
 
-    let text = state.prompt.clone();
+    let text = state.prompt.text.clone();
     let effects = state.on_event(loaded());
     let prompt = text.as_str().into();
     assert_eq!(
@@ -26,7 +28,10 @@ fn a_new_window_loads_its_model_and_then_tokenizes_the_prompt() {
         })]
     );
     state.on_event(tokenized(text.as_str(), 10));
-    assert_eq!(state.prompt_length().unwrap().to_string(), "10 tokens");
+    assert_eq!(
+        state.prompt.length(&state.models.main).unwrap().to_string(),
+        "10 tokens"
+    );
     assert_eq!(state.blocking_reason(), None);
 }
 
@@ -39,15 +44,15 @@ fn a_failed_load_returns_to_the_previous_model() {
     let path = PathBuf::from("broken.gguf");
     state.apply(Command::LoadEmbeddedModel);
     state.on_event(Event::ModelLoading { fraction: 0.5 });
-    assert!(matches!(state.model, ModelStatus::Loading { fraction, .. } if fraction > 0.4));
+    assert!(matches!(state.models.main, ModelStatus::Loading { fraction, .. } if fraction > 0.4));
     state.on_event(error());
-    assert!(state.model.ready().is_some());
+    assert!(state.models.main.ready().is_some());
     assert_eq!(state.notices.len(), 1);
     assert!(state.notices[0].body.contains("stops in the middle"));
 
     let (mut state, _) = AppState::new(Settings::default(), ModelSource::Path(path));
     state.on_event(error());
-    assert!(matches!(state.model, ModelStatus::Failed { .. }));
+    assert!(matches!(state.models.main, ModelStatus::Failed { .. }));
 }
 
 #[test]
@@ -75,22 +80,22 @@ fn a_panic_keeps_the_texts_and_the_engine_can_be_restarted() {
 #[test]
 fn a_path_is_typed_if_there_is_no_native_dialog() {
     let mut state = written();
-    let document = Document::Run(ExportFormat::Json);
-    let purpose = PathPurpose::Save(document);
-    let effects = state.apply(Command::AskPath(purpose));
-    assert_eq!(effects, [Effect::OpenDialog(purpose)]);
-    state.apply(Command::DialogUnavailable(purpose));
+    let document = Document::new(RunDocument(ExportFormat::Json));
+    let purpose = PathPurpose::Save(document.clone());
+    let effects = state.apply(Command::AskPath(purpose.clone()));
+    assert_eq!(effects, [Effect::OpenDialog(purpose.clone())]);
+    state.apply(Command::DialogUnavailable(purpose.clone()));
     assert_eq!(
-        state.path_field,
-        Some((purpose, "~/run.quartet.json".to_owned()))
+        state.dialogs.path_field,
+        Some((purpose.clone(), "~/run.quartet.json".to_owned()))
     );
     let path = PathBuf::from("here.json");
     let effects = state.apply(Command::PathGiven(purpose, path.clone()));
-    assert_eq!(effects, [Effect::Save(document, path.clone())]);
-    assert_eq!(state.path_field, None);
+    assert_eq!(effects, [Effect::Save(document.clone(), path.clone())]);
+    assert_eq!(state.dialogs.path_field, None);
 
     state.apply(Command::SaveFailed {
-        document,
+        document: document.clone(),
         path: path.clone(),
         error: "Permission denied".to_owned(),
     });

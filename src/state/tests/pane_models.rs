@@ -90,7 +90,7 @@ fn a_model_is_loaded_once_the_user_has_seen_what_it_needs() {
     let inspect = Effect::Send(Request::Inspect(other()));
     assert_eq!(effects.last(), Some(&inspect));
     assert_eq!(inspected(&mut state, 500_000_000), []);
-    let Some(PaneModelStatus::Offered { words, is_short }) = state.pane_models.status(&other())
+    let Some(PaneModelStatus::Offered { words, is_short }) = state.models.of_panes.status(&other())
     else {
         panic!("it is offered");
     };
@@ -104,14 +104,14 @@ fn a_model_is_loaded_once_the_user_has_seen_what_it_needs() {
     assert_eq!(state.apply(load_it), [load()]);
     update(&mut state, PaneModelUpdate::Loading { fraction: 0.5 });
     let loading = PaneModelStatus::Loading { fraction: 0.5 };
-    assert_eq!(state.pane_models.status(&other()), Some(&loading));
+    assert_eq!(state.models.of_panes.status(&other()), Some(&loading));
     // Meanwhile, the other panes can generate without this one.
     assert_eq!(state.blocking_reason(), None);
     let words = state.skipped_pane_words().unwrap();
     assert_eq!(words, "B will not run: its model is still loading");
     update(&mut state, arrived(ChatSupport::Ready));
     assert_eq!(state.skipped_pane_words(), None);
-    assert_eq!(state.pane_model_words(&state.panes[1]), "Other · Q4_K");
+    assert_eq!(state.models.words_of(&state.panes[1]), "Other · Q4_K");
     let effects = state.apply(Command::GenerateAll);
     assert_eq!(models(&effects), [None, Some(other()), None, None]);
 }
@@ -121,7 +121,7 @@ fn a_model_that_needs_more_than_is_free_says_so() {
     let mut state = ready();
     choose(&mut state, 1, Some(other()));
     inspected(&mut state, 4_800_000_000);
-    let Some(PaneModelStatus::Offered { words, is_short }) = state.pane_models.status(&other())
+    let Some(PaneModelStatus::Offered { words, is_short }) = state.models.of_panes.status(&other())
     else {
         panic!("it is offered");
     };
@@ -132,7 +132,7 @@ fn a_model_that_needs_more_than_is_free_says_so() {
     let decline = Command::PaneModel(PaneModelCommand::Decline(other().into()));
     assert_eq!(state.apply(decline), [], "nothing is loaded");
     assert_eq!(state.panes[1].settings.model, None);
-    assert_eq!(state.pane_models.status(&other()), None);
+    assert_eq!(state.models.of_panes.status(&other()), None);
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn a_model_is_unloaded_with_the_last_pane_that_uses_it() {
     assert_eq!(inspected(&mut state, 500_000_000), [load()], "it fits");
     assert_eq!(state.apply(Command::Redo), [unload()], "it is cancelled");
     update(&mut state, PaneModelUpdate::Cancelled);
-    assert_eq!(state.pane_models.status(&other()), None);
+    assert_eq!(state.models.of_panes.status(&other()), None);
 }
 
 #[test]
@@ -167,7 +167,11 @@ fn a_text_keeps_the_model_that_writes_it() {
     let written_by = |place: usize| &*state.panes[place].generation().unwrap().model.name;
     assert_eq!((written_by(0), written_by(1)), ("Test", "Other"));
     assert_eq!(text(&state, 1), " in a");
-    assert_eq!(state.pane_models.status(&other()), None, "it is unloaded");
+    assert_eq!(
+        state.models.of_panes.status(&other()),
+        None,
+        "it is unloaded"
+    );
     // Only the model that wrote a text continues it.
     assert!(state.can_continue(&state.panes[0]));
     assert!(!state.can_continue(&state.panes[1]));
@@ -178,7 +182,7 @@ fn a_text_keeps_the_model_that_writes_it() {
 #[test]
 fn a_text_is_continued_by_its_own_model() {
     let mut state = with_other();
-    "Once there was".clone_into(&mut state.prompt);
+    "Once there was".clone_into(&mut state.prompt.text);
     for id in asked(&state.apply(Command::GenerateAll)) {
         write(&mut state, id, &[(" in", 0.6), (" a", 0.9)]);
     }
@@ -196,7 +200,7 @@ fn a_text_to_be_scored_is_counted_by_the_model_of_its_pane() {
     let score = |state: &mut AppState, command| state.apply(Command::Score(command));
     let effects = score(&mut state, ScoreCommand::Open(pane));
     assert_eq!(effects, []);
-    state.score_dialog.as_mut().unwrap().text = "A fox".to_owned();
+    state.dialogs.score.as_mut().unwrap().text = "A fox".to_owned();
     let effects = score(&mut state, ScoreCommand::Edited);
     let request = Request::Tokenize {
         prompt: "A fox".into(),
@@ -204,8 +208,8 @@ fn a_text_to_be_scored_is_counted_by_the_model_of_its_pane() {
     };
     assert_eq!(effects, [Effect::Send(request)]);
     let readiness = |state: &AppState| {
-        let dialog = state.score_dialog.as_ref().unwrap();
-        state.score_readiness(dialog)
+        let dialog = state.dialogs.score.as_ref().unwrap();
+        dialog.readiness(&state.panes, &state.models)
     };
     // The main model counts otherwise.
     state.on_event(tokenized("A fox", 3));
@@ -232,7 +236,7 @@ fn a_file_that_fails_is_named_in_its_pane_and_can_be_tried_again() {
     let failed = PaneModelStatus::Failed {
         error: "The file is incomplete".to_owned(),
     };
-    assert_eq!(state.pane_models.status(&other()), Some(&failed));
+    assert_eq!(state.models.of_panes.status(&other()), Some(&failed));
     let reason = state.blocking_reason_of(&state.panes[1]);
     assert_eq!(reason.unwrap(), "Its model could not be loaded");
     let effects = choose(&mut state, 1, Some(other()));
@@ -245,16 +249,28 @@ fn a_file_that_fails_is_named_in_its_pane_and_can_be_tried_again() {
 #[test]
 fn a_model_without_a_template_leaves_its_pane_out_of_a_chat() {
     let mut state = with_other();
-    state.prompt_mode = PromptMode::Chat;
-    assert_eq!(state.own_model_blocking_reason(&state.panes[1]), None);
+    state.prompt.mode = PromptMode::Chat;
+    assert_eq!(
+        state
+            .models
+            .own_blocking_reason(&state.panes[1], state.prompt.mode),
+        None
+    );
     let mut state = ready();
     choose(&mut state, 1, Some(other()));
     inspected(&mut state, 500_000_000);
     state.apply(Command::PaneModel(PaneModelCommand::Load(other())));
     update(&mut state, arrived(ChatSupport::Missing));
-    assert_eq!(state.own_model_blocking_reason(&state.panes[1]), None);
-    state.prompt_mode = PromptMode::Chat;
-    let reason = state.own_model_blocking_reason(&state.panes[1]);
+    assert_eq!(
+        state
+            .models
+            .own_blocking_reason(&state.panes[1], state.prompt.mode),
+        None
+    );
+    state.prompt.mode = PromptMode::Chat;
+    let reason = state
+        .models
+        .own_blocking_reason(&state.panes[1], state.prompt.mode);
     assert_eq!(reason.unwrap(), "Its model has no chat template");
 }
 
@@ -284,7 +300,7 @@ fn models_of_panes_are_loaded_again_after_the_engine_stopped() {
     let mut state = with_other();
     let message = "a bug".to_owned();
     state.on_event(Event::Panicked { message });
-    assert_eq!(state.pane_models.status(&other()), None);
+    assert_eq!(state.models.of_panes.status(&other()), None);
     let effects = state.apply(Command::RestartEngine);
     let inspect = Effect::Send(Request::Inspect(other()));
     assert_eq!(effects.last(), Some(&inspect));
@@ -308,7 +324,7 @@ fn a_path_chosen_in_the_dialog_is_offered_and_settings_keep_it() {
         settings.panes[3]
     );
     assert!(matches!(state.panes[3].status, PaneStatus::Ready));
-    assert_eq!(state.undo_label(), Some("model of D"));
+    assert_eq!(state.undo.undo_label(), Some("model of D"));
     // Only the settings of the sampler are reset.
     state.apply(Command::ResetSettings(id));
     assert_eq!(state.panes[3].settings.model, Some(other().into()));

@@ -197,7 +197,7 @@ fn a_text_that_stops_early_does_not_hide_a_later_divergence() {
 #[test]
 fn settings_persist_across_restarts() {
     let mut state = ready();
-    state.prompt = "The sea".to_owned();
+    state.prompt.text = "The sea".to_owned();
     state.seed = 9;
     state.view.show_marks = true;
     let pane = state.panes[0].id;

@@ -7,7 +7,7 @@ use crate::state::{AppState, Command, Effect, PasteCommand};
 fn paste(state: &mut AppState, place: usize, text: &str) {
     let id = state.panes[place].id;
     state.apply(Command::Paste(PasteCommand::Open(id)));
-    if let Some(paste) = &mut state.paste {
+    if let Some(paste) = &mut state.dialogs.paste {
         text.clone_into(&mut paste.text);
     }
     state.apply(Command::Paste(PasteCommand::Edited));
@@ -38,15 +38,15 @@ fn settings_are_copied_in_the_format_of_each_tool() {
 fn pasted_settings_are_parsed_while_typing_and_then_applied() {
     let mut state = ready();
     paste(&mut state, 1, " ");
-    assert_eq!(state.paste.as_ref().unwrap().read, None);
+    assert_eq!(state.dialogs.paste.as_ref().unwrap().read, None);
     state.apply(Command::Paste(PasteCommand::Apply));
-    assert!(state.paste.is_some());
+    assert!(state.dialogs.paste.is_some());
 
     paste(&mut state, 1, "llama-cli --temp 0.5 --seed 7 -n 99");
-    let read = state.paste.clone().unwrap().read.unwrap().unwrap();
+    let read = state.dialogs.paste.clone().unwrap().read.unwrap().unwrap();
     assert_eq!(read.tool, Tool::LlamaCpp);
     state.apply(Command::Paste(PasteCommand::Apply));
-    assert_eq!(state.paste, None);
+    assert_eq!(state.dialogs.paste, None);
     let settings = &state.panes[1].settings;
     assert_eq!(settings.chain, read.chain);
     assert_eq!(settings.seed, Some(7));
@@ -57,7 +57,7 @@ fn pasted_settings_are_parsed_while_typing_and_then_applied() {
 fn the_shared_token_limit_is_pasted_only_on_request() {
     let mut state = ready();
     paste(&mut state, 0, "llama-cli --temp 0.5 -n 99");
-    if let Some(paste) = &mut state.paste {
+    if let Some(paste) = &mut state.dialogs.paste {
         paste.limits_too = true;
     }
     state.apply(Command::Paste(PasteCommand::Apply));
@@ -71,6 +71,7 @@ fn text_that_cannot_be_parsed_changes_nothing() {
     paste(&mut state, 0, "once upon a time");
     assert!(
         state
+            .dialogs
             .paste
             .as_ref()
             .unwrap()
@@ -80,8 +81,8 @@ fn text_that_cannot_be_parsed_changes_nothing() {
             .is_err()
     );
     state.apply(Command::Paste(PasteCommand::Apply));
-    assert!(state.paste.is_some());
+    assert!(state.dialogs.paste.is_some());
     state.apply(Command::Paste(PasteCommand::Close));
-    assert_eq!(state.paste, None);
+    assert_eq!(state.dialogs.paste, None);
     assert_eq!(state.settings(), before);
 }

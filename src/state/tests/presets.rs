@@ -9,8 +9,8 @@ use crate::decoding::dialect::Dialect;
 use crate::generation::PaneSettings;
 use crate::interop::presets::OwnPreset;
 use crate::state::{
-    AppState, Command, Document, Effect, PathPurpose, PresetCommand, divergence_reasons,
-    divergence_reasons_of,
+    AppState, Command, Document, Effect, PathPurpose, PresetCommand, PresetsDocument,
+    divergence_reasons, divergence_reasons_of,
 };
 
 fn names(state: &AppState) -> Vec<&str> {
@@ -108,10 +108,11 @@ fn imported_presets_are_added_to_the_existing_ones() {
 #[test]
 fn presets_are_exported_like_any_other_document() {
     let mut state = ready();
-    let purpose = PathPurpose::Save(Document::Presets);
+    let document = Document::new(PresetsDocument);
+    let purpose = PathPurpose::Save(document.clone());
     let path = PathBuf::from("quartet-presets.json");
     let effects = state.apply(Command::PathGiven(purpose, path.clone()));
-    assert_eq!(effects, [Effect::Save(Document::Presets, path)]);
+    assert_eq!(effects, [Effect::Save(document, path)]);
 }
 
 #[test]

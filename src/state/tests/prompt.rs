@@ -9,7 +9,7 @@ use crate::worker::{Event, ModelSource, Progress, Request};
 
 fn broken() -> ChatSupport {
     ChatSupport::Broken {
-        error: "the model's chat template could not be understood on line 3: unexpected `}`"
+        error: "the model’s chat template could not be understood on line 3: unexpected `}`"
             .to_owned(),
     }
 }
@@ -54,7 +54,7 @@ fn a_chat_is_tokenized_and_answered_with_its_system_prompt() {
     };
     assert_eq!(*sent, prompt);
 
-    state.prompt_mode = PromptMode::Raw;
+    state.prompt.mode = PromptMode::Raw;
     let effects = state.apply(Command::PromptEdited);
     assert_eq!(effects, read(PromptText::raw("Hi")));
 }
@@ -63,11 +63,11 @@ fn a_chat_is_tokenized_and_answered_with_its_system_prompt() {
 fn an_empty_system_prompt_is_sent_on_request() {
     let mut state = chatting(ChatSupport::Ready);
     let form = |system: Option<&str>| PromptText::chat_with("Hi", system.map(str::to_owned));
-    assert_eq!(state.prompt_text(), form(Some("Be kind")));
-    state.system.clear();
-    assert_eq!(state.prompt_text(), form(None));
-    state.sends_empty_system = true;
-    assert_eq!(state.prompt_text(), form(Some("")));
+    assert_eq!(state.prompt.to_text(), form(Some("Be kind")));
+    state.prompt.system.clear();
+    assert_eq!(state.prompt.to_text(), form(None));
+    state.prompt.sends_empty_system = true;
+    assert_eq!(state.prompt.to_text(), form(Some("")));
     assert!(state.settings().sends_empty_system);
 }
 
@@ -89,56 +89,62 @@ fn an_answer_about_another_prompt_is_ignored() {
     ] {
         let mut state = chatting(ChatSupport::Ready);
         state.on_event(tokenized(other, 3));
-        assert_eq!(state.prompt_length(), None);
+        assert_eq!(state.prompt.length(&state.models.main), None);
     }
 }
 
 #[test]
 fn the_last_token_count_stays_while_typing() {
     let mut state = ready();
-    state.on_event(tokenized(state.prompt.as_str(), 10));
-    state.prompt.push('!');
+    state.on_event(tokenized(state.prompt.text.as_str(), 10));
+    state.prompt.text.push('!');
     state.apply(Command::PromptEdited);
-    assert_eq!(state.prompt_length().unwrap().n_tokens, 10);
-    state.prompt.clear();
+    assert_eq!(
+        state.prompt.length(&state.models.main).unwrap().n_tokens,
+        10
+    );
+    state.prompt.text.clear();
     state.apply(Command::PromptEdited);
-    assert_eq!(state.prompt_length(), None);
+    assert_eq!(state.prompt.length(&state.models.main), None);
 }
 
 #[test]
 fn a_refused_prompt_does_not_block_its_edited_version() {
-    let reason = "the model's chat template does not accept a system prompt: no";
-    let sentence = "The model's chat template does not accept a system prompt: no";
+    let reason = "the model’s chat template does not accept a system prompt: no";
+    let sentence = "The model’s chat template does not accept a system prompt: no";
     let mut state = chatting(ChatSupport::Ready);
     state.on_event(refused(PromptText::chat("Hi", "Be kind"), reason));
     assert_eq!(state.blocking_reason().as_deref(), Some(sentence));
-    state.system.clear();
+    state.prompt.system.clear();
     state.apply(Command::PromptEdited);
     assert_eq!(state.blocking_reason(), None);
-    let shown = state.prompt_refusal();
+    let shown = state.prompt.refusal(&state.models.main);
     assert_eq!(
         shown.as_deref(),
         Some(sentence),
         "it stays visible until the answer arrives"
     );
     state.on_event(tokenized(PromptText::chat("Hi", ""), 4));
-    assert_eq!(state.prompt_refusal(), None);
+    assert_eq!(state.prompt.refusal(&state.models.main), None);
 }
 
 #[test]
 fn a_model_without_chat_says_why_and_still_works_in_raw_mode() {
     let missing = "This model has no chat template; use raw mode instead";
-    let on_line_3 = "The model's chat template could not be understood on line 3: unexpected `}`";
+    let on_line_3 = "The model’s chat template could not be understood on line 3: unexpected `}`";
     for (chat, sentence) in [(ChatSupport::Missing, missing), (broken(), on_line_3)] {
         let mut state = chatting(chat);
-        assert_eq!(state.prompt_refusal().as_deref(), Some(sentence));
+        assert_eq!(
+            state.prompt.refusal(&state.models.main).as_deref(),
+            Some(sentence)
+        );
         assert_eq!(state.blocking_reason().as_deref(), Some(sentence));
         assert_eq!(state.apply(Command::PromptEdited), []);
         assert_eq!(state.apply(Command::GenerateAll), []);
 
-        state.prompt_mode = PromptMode::Raw;
+        state.prompt.mode = PromptMode::Raw;
         state.apply(Command::PromptEdited);
-        assert_eq!(state.prompt_refusal(), None);
+        assert_eq!(state.prompt.refusal(&state.models.main), None);
         assert_eq!(asked(&state.apply(Command::GenerateAll)).len(), 4);
     }
 }
@@ -155,15 +161,15 @@ fn the_prompt_mode_stays_when_the_model_changes() {
             model: None
         })]
     );
-    state.prompt_mode = PromptMode::Raw;
+    state.prompt.mode = PromptMode::Raw;
     state.on_event(loaded_with(ChatSupport::Ready));
-    assert_eq!(state.prompt_mode, PromptMode::Raw);
+    assert_eq!(state.prompt.mode, PromptMode::Raw);
 }
 
 #[test]
 fn chat_mode_asks_for_a_message() {
     let mut state = chatting(ChatSupport::Ready);
-    state.prompt.clear();
+    state.prompt.text.clear();
     state.apply(Command::PromptEdited);
     assert_eq!(
         state.blocking_reason().as_deref(),
@@ -188,13 +194,13 @@ fn another_mode_system_prompt_or_message_makes_the_output_stale() {
     assert!(!state.output_is_stale());
 
     let changes: [fn(&mut AppState); 4] = [
-        |state| state.prompt_mode = PromptMode::Raw,
-        |state| state.system.clear(),
+        |state| state.prompt.mode = PromptMode::Raw,
+        |state| state.prompt.system.clear(),
         |state| {
-            state.system.clear();
-            state.sends_empty_system = true;
+            state.prompt.system.clear();
+            state.prompt.sends_empty_system = true;
         },
-        |state| state.prompt.push('!'),
+        |state| state.prompt.text.push('!'),
     ];
     for change in changes {
         let mut changed = state.clone();
@@ -218,13 +224,13 @@ fn the_prompt_is_copied_as_the_model_reads_it() {
         Piece::text([0xAC]),
     ];
     state.on_event(Event::Tokenized {
-        prompt: state.prompt_text(),
+        prompt: state.prompt.to_text(),
         model: None,
         tokens: Ok(pieces.map(token).to_vec()),
     });
     let copied = state.apply(Command::CopyPrompt);
     assert_eq!(copied, [Effect::CopyText("<s>5 €".to_owned())]);
-    state.prompt.push('!');
+    state.prompt.text.push('!');
     assert_eq!(
         state.apply(Command::CopyPrompt),
         [],
@@ -237,9 +243,9 @@ fn the_prompt_is_tokenized_again_when_the_previous_model_returns() {
     let error = "there is not enough memory".to_owned();
     for end in [Event::LoadingCancelled, Event::ModelFailed { error }] {
         let mut state = ready();
-        state.on_event(tokenized(state.prompt.as_str(), 10));
+        state.on_event(tokenized(state.prompt.text.as_str(), 10));
         state.apply(Command::LoadEmbeddedModel);
-        state.prompt = "Then".to_owned();
+        state.prompt.text = "Then".to_owned();
         assert_eq!(state.apply(Command::PromptEdited), []);
         let prompt = PromptText::raw("Then");
         let read = Effect::Send(Request::Tokenize {

@@ -84,7 +84,7 @@ fn a_pane_reads_another_text_while_it_is_being_written() {
     assert_eq!(text(&state, 1), " in a house");
     let panes = &state.panes;
     assert!(panes[1].generation().is_some_and(Generation::is_scored));
-    assert_eq!(state.reads_words(&panes[1]).unwrap(), "Reads A");
+    assert_eq!(state.panes.reads_words(&panes[1]).unwrap(), "Reads A");
     let words = crate::state::divergence_summary(&state).long;
     assert!(words.starts_with("B reads A: "), "{words}");
     assert!(!state.can_continue(&panes[1]), "it only reads");
@@ -106,7 +106,10 @@ fn a_finished_text_is_read_at_once_and_what_the_user_stops_stays_stopped() {
     };
     assert_eq!(reading.continuation.by_hand.len(), 2);
     let id = state.panes[1].id;
-    assert!(state.n_earlier(id) > 0, "its own text can be shown again");
+    assert!(
+        state.branches.n_earlier(id) > 0,
+        "its own text can be shown again"
+    );
     let story = state.panes[0].generation().unwrap().clone();
     let reader = reading.id;
     begin(&mut state, reader, &story);
@@ -148,11 +151,17 @@ fn only_a_pane_that_writes_can_be_read() {
     let mut state = ready();
     read_along(&mut state, 1, Some(0));
     let [a, b, c] = [0, 1, 2].map(|place| state.panes[place].id);
-    assert!(state.read_along_reason(b, b).is_some());
-    assert!(state.read_along_reason(c, b).is_some(), "B reads along");
-    assert!(state.read_along_reason(a, c).is_some(), "A is read by B");
-    assert_eq!(state.read_along_reason(c, a), None);
-    let rows = state.read_along_rows(b);
+    assert!(state.panes.read_along_reason(b, b, &state.models).is_some());
+    assert!(
+        state.panes.read_along_reason(c, b, &state.models).is_some(),
+        "B reads along"
+    );
+    assert!(
+        state.panes.read_along_reason(a, c, &state.models).is_some(),
+        "A is read by B"
+    );
+    assert_eq!(state.panes.read_along_reason(c, a, &state.models), None);
+    let rows = state.panes.read_along_rows(b, &state.models);
     assert_eq!(rows[0].0, "Read along with A");
     assert!(rows[0].1);
     // Once the pane that it reads is removed, it writes again.

@@ -15,7 +15,7 @@ fn bytes_per_step(effects: &[Effect]) -> usize {
 /// A state with four panes of up to 100 tokens and 40 MB for their record.
 fn with_40_megabytes() -> AppState {
     let mut state = ready();
-    state.record_megabytes = 40;
+    state.memory.record_megabytes = 40;
     state.limits.max_new_tokens = 100;
     state
 }
@@ -44,7 +44,7 @@ fn a_pane_that_runs_alone_leaves_the_others_their_share() {
 fn a_text_has_no_more_steps_than_the_context_holds() {
     let mut state = with_40_megabytes();
     state.limits.max_new_tokens = 1_000_000;
-    let n_context = state.model.ready().unwrap().info.n_context;
+    let n_context = state.models.main.ready().unwrap().info.n_context;
     let expected = 40_000_000 / 4 / n_context;
     assert_eq!(bytes_per_step(&state.apply(Command::GenerateAll)), expected);
 }
@@ -54,6 +54,6 @@ fn the_limit_says_whether_what_if_will_be_exact() {
     let mut state = with_40_megabytes();
     let exact = "All probabilities of every step take 1 MB: what-if is exact";
     assert_eq!(state.recording_words(), exact);
-    state.record_megabytes = 0;
+    state.memory.record_megabytes = 0;
     assert!(state.recording_words().contains("shows only bounds"));
 }

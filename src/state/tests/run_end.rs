@@ -71,12 +71,12 @@ fn texts_that_never_diverge_pin_nothing() {
 fn a_run_that_changes_nothing_says_so_and_offers_another_seed() {
     let texts = [" house", " fox", " fox", " fox"];
     let mut state = ready();
-    state.prompt = "Once there was".to_owned();
+    state.prompt.text = "Once there was".to_owned();
     run(&mut state, texts);
     assert_eq!(state.repetition(), None, "these are the first texts");
     run(&mut state, texts);
     assert_eq!(state.repetition(), Some(Repetition::SameRun));
-    assert!(state.can_vary_by_seed());
+    assert!(state.panes.can_vary_by_seed());
 
     let ids = asked(&state.apply(Command::AnotherSeed));
     assert_eq!((ids.len(), state.seed), (4, 43));
@@ -98,12 +98,12 @@ fn another_seed_is_not_offered_if_no_pane_would_use_it() {
     for pane in &mut state.panes {
         pane.settings.seed = Some(1);
     }
-    assert!(!state.can_vary_by_seed());
+    assert!(!state.panes.can_vary_by_seed());
     for pane in &mut state.panes {
         pane.settings.seed = None;
         pane.settings.chain = crate::decoding::ChainConfig::greedy();
     }
-    assert!(!state.can_vary_by_seed());
+    assert!(!state.panes.can_vary_by_seed());
 }
 
 #[test]

@@ -91,15 +91,15 @@ fn an_opened_run_is_shown_as_it_was_and_closing_it_brings_back_the_rest() {
     let ids: Vec<_> = ids.map(|text| text.lineage.id).collect();
     assert_ne!(ids[0], ids[1], "each text of the tree has its own id");
     assert_eq!((state.seed, state.panes[1].settings.seed), (7, Some(42)));
-    assert_eq!(state.prompt, "Once there was");
-    assert_eq!(state.opened.as_ref().unwrap().name, "fox.quartet.json");
+    assert_eq!(state.prompt.text, "Once there was");
+    assert_eq!(state.runs.opened.as_ref().unwrap().name, "fox.quartet.json");
     // Settings that are saved meanwhile are not those of the run.
     assert_eq!(state.settings(), before.settings());
     run(&mut state, RunCommand::Close);
-    assert_eq!(state.opened, None);
+    assert_eq!(state.runs.opened, None);
     assert_eq!(
-        (&state.panes, &state.prompt),
-        (&before.panes, &before.prompt)
+        (&state.panes, &state.prompt.text),
+        (&before.panes, &before.prompt.text)
     );
     assert_eq!(state.settings(), before.settings());
 }
@@ -167,7 +167,7 @@ fn a_run_that_cannot_be_read_changes_nothing() {
     assert_eq!(state.panes, before);
     assert_eq!(state.notices[0].title, "fox.json can’t be opened");
     open(&mut state, Vec::new());
-    assert!(state.opened.is_none());
+    assert!(state.runs.opened.is_none());
     assert_eq!(state.notices[0].body, "It has no texts");
 }
 
@@ -240,17 +240,17 @@ fn runs_are_found_by_text_and_model() {
     let runs = vec![kept("b", "The Wolf", 2), kept("a", "The fox", 1)];
     run(&mut state, RunCommand::Listed(Ok(runs)));
     let files = |state: &AppState| -> Vec<String> {
-        let found = state.history.found();
+        let found = state.runs.history.found();
         found.into_iter().map(|run| run.file.clone()).collect()
     };
     assert_eq!(files(&state), ["b", "a"]);
-    state.history.search = " wolf".to_owned();
+    state.runs.history.search = " wolf".to_owned();
     assert_eq!(files(&state), ["b"]);
-    state.history.search.clear();
-    state.history.model = Some("Model The fox".to_owned());
+    state.runs.history.search.clear();
+    state.runs.history.model = Some("Model The fox".to_owned());
     assert_eq!(files(&state), ["a"]);
-    assert_eq!(state.history.models().len(), 2);
-    let words = state.history.size_words(HistoryLimits::default());
+    assert_eq!(state.runs.history.models().len(), 2);
+    let words = state.runs.history.size_words(HistoryLimits::default());
     assert_eq!(words, "2 runs, 2.0 of 200 MB");
 }
 
@@ -261,13 +261,13 @@ fn a_deleted_run_can_be_brought_back_until_the_notice_is_closed() {
     run(&mut state, RunCommand::Listed(Ok(runs)));
     let effects = run(&mut state, RunCommand::Delete("b".to_owned()));
     assert_eq!(requests(&effects), [&RunRequest::Delete("b".to_owned())]);
-    assert_eq!(state.history.selected.as_deref(), Some("a"));
+    assert_eq!(state.runs.history.selected.as_deref(), Some("a"));
     let gone = RunCommand::Changed {
         file: "b".to_owned(),
         run: None,
     };
     run(&mut state, gone);
-    assert_eq!(state.history.found().len(), 1);
+    assert_eq!(state.runs.history.found().len(), 1);
     let undo = state.notices[0].actions[0].command.clone();
     let effects = state.apply(undo);
     assert_eq!(requests(&effects), [&RunRequest::Restore("b".to_owned())]);
@@ -276,7 +276,7 @@ fn a_deleted_run_can_be_brought_back_until_the_notice_is_closed() {
         run: Some(kept("b", "wolf", 2)),
     };
     run(&mut state, back);
-    assert_eq!(state.history.found()[0].file, "b");
+    assert_eq!(state.runs.history.found()[0].file, "b");
     assert!(state.notices.is_empty());
 }
 
@@ -289,7 +289,7 @@ fn a_run_is_renamed_and_an_empty_name_clears_its_title() {
     );
     for (typed, title) in [(" My fox ", Some("My fox")), ("  ", None)] {
         run(&mut state, RunCommand::BeginRename("a".to_owned()));
-        let (_, name) = state.history.renaming.as_mut().unwrap();
+        let (_, name) = state.runs.history.renaming.as_mut().unwrap();
         assert_eq!(name, "fox");
         typed.clone_into(name);
         let effects = run(&mut state, RunCommand::Rename);
@@ -320,11 +320,11 @@ fn the_panes_of_a_run_keep_their_names() {
 #[test]
 fn opening_a_run_keeps_the_tree_of_the_texts_that_it_hides() {
     let mut state = super::branched();
-    let before = state.kept_texts.clone();
+    let before = state.branches.kept.clone();
     open(&mut state, vec![generation(&[(" the", 0.5)])]);
-    assert_eq!(state.kept_texts.texts(), []);
+    assert_eq!(state.branches.kept.texts(), []);
     run(&mut state, RunCommand::Close);
-    assert_eq!(state.kept_texts, before);
+    assert_eq!(state.branches.kept, before);
 }
 
 #[test]
@@ -381,7 +381,7 @@ fn an_opened_run_says_how_exact_what_if_is() {
     let words = |text: Generation| {
         let mut state = ready();
         open(&mut state, vec![text]);
-        state.opened.unwrap().what_if_words
+        state.runs.opened.unwrap().what_if_words
     };
     let mut text = generation(&[(" the", 0.5)]);
     let trace = std::sync::Arc::make_mut(&mut text.steps[0].trace);

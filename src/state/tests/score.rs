@@ -19,7 +19,7 @@ fn apply(state: &mut AppState, command: ScoreCommand) -> Vec<Effect> {
 fn typed(state: &mut AppState, place: usize, n_tokens: usize) {
     let pane = state.panes[place].id;
     apply(state, ScoreCommand::Open(pane));
-    TEXT.clone_into(&mut state.score_dialog.as_mut().unwrap().text);
+    TEXT.clone_into(&mut state.dialogs.score.as_mut().unwrap().text);
     let effects = apply(state, ScoreCommand::Edited);
     let prompt = TEXT.into();
     assert_eq!(
@@ -33,7 +33,12 @@ fn typed(state: &mut AppState, place: usize, n_tokens: usize) {
 }
 
 fn readiness(state: &AppState) -> ScoreReadiness {
-    state.score_readiness(state.score_dialog.as_ref().unwrap())
+    state
+        .dialogs
+        .score
+        .as_ref()
+        .unwrap()
+        .readiness(&state.panes, &state.models)
 }
 
 /// The request of a command, with how many tokens it asks for.
@@ -74,7 +79,7 @@ fn a_text_is_scored_in_a_new_pane_under_the_settings_of_its_neighbor() {
     typed(&mut state, 2, 3);
     assert_eq!(readiness(&state), ScoreReadiness::Fits { n_tokens: 3 });
     let effects = apply(&mut state, ScoreCommand::Run);
-    assert!(state.score_dialog.is_none());
+    assert!(state.dialogs.score.is_none());
     assert_eq!(state.panes.len(), 5);
     let (request, n_first) = requested(&effects);
     assert_eq!(n_first, Some(3));
@@ -107,7 +112,7 @@ fn nothing_is_scored_until_the_text_is_counted() {
     let pane = state.panes[0].id;
     apply(&mut state, ScoreCommand::Open(pane));
     assert_eq!(readiness(&state), ScoreReadiness::Empty);
-    state.score_dialog.as_mut().unwrap().text = TEXT.to_owned();
+    state.dialogs.score.as_mut().unwrap().text = TEXT.to_owned();
     assert_eq!(readiness(&state), ScoreReadiness::Counting);
     assert_eq!(apply(&mut state, ScoreCommand::Run), []);
     // The count of an older text is ignored.
@@ -116,14 +121,14 @@ fn nothing_is_scored_until_the_text_is_counted() {
     state.on_event(tokenized(TEXT, 1));
     assert!(matches!(readiness(&state), ScoreReadiness::Impossible(_)));
     apply(&mut state, ScoreCommand::Close);
-    assert!(state.score_dialog.is_none());
+    assert!(state.dialogs.score.is_none());
 }
 
 #[test]
 fn a_run_of_all_panes_keeps_the_scored_text_and_so_does_stepping_back() {
     let mut state = written();
     typed(&mut state, 0, 3);
-    state.score_dialog.as_mut().unwrap().target = BranchTarget::InPlace;
+    state.dialogs.score.as_mut().unwrap().target = BranchTarget::InPlace;
     let (request, _) = requested(&apply(&mut state, ScoreCommand::Run));
     finish(&mut state, request.id);
     assert_eq!(state.panes.len(), 4);
@@ -150,7 +155,7 @@ fn a_text_scored_in_step_mode_is_complete() {
     }
     assert!(state.upcoming(0).is_some());
     typed(&mut state, 0, 3);
-    state.score_dialog.as_mut().unwrap().target = BranchTarget::InPlace;
+    state.dialogs.score.as_mut().unwrap().target = BranchTarget::InPlace;
     let (request, _) = requested(&apply(&mut state, ScoreCommand::Run));
     finish(&mut state, request.id);
     let text = state.panes[0].generation().unwrap();
@@ -178,7 +183,7 @@ fn scoring_again_shows_the_text_in_its_own_pane() {
     finish(&mut state, request.id);
     let pane = state.panes[3].id;
     apply(&mut state, ScoreCommand::Open(pane));
-    let dialog = state.score_dialog.as_ref().unwrap();
+    let dialog = state.dialogs.score.as_ref().unwrap();
     assert_eq!(dialog.target, BranchTarget::InPlace);
     assert!(dialog.text.ends_with(" hungry fox"), "{}", dialog.text);
 }
@@ -189,7 +194,7 @@ fn a_human_text_fills_the_dialog_and_its_tokens_are_counted() {
     let pane = state.panes[0].id;
     apply(&mut state, ScoreCommand::Open(pane));
     let effects = apply(&mut state, ScoreCommand::HumanText);
-    let prompt = state.score_dialog.as_ref().unwrap().text.clone();
+    let prompt = state.dialogs.score.as_ref().unwrap().text.clone();
     assert!(prompt.starts_with("And after all the weather was ideal."));
     assert_eq!(
         effects,

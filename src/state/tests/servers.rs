@@ -25,8 +25,8 @@ fn served() -> ServedModel {
 }
 
 fn add(state: &mut AppState, key: &str) -> Vec<Effect> {
-    "127.0.0.1:8080/".clone_into(&mut state.servers.form.address);
-    key.clone_into(&mut state.servers.form.key);
+    "127.0.0.1:8080/".clone_into(&mut state.models.servers.form.address);
+    key.clone_into(&mut state.models.servers.form.key);
     state.apply(Command::Server(ServerCommand::Add))
 }
 
@@ -79,7 +79,7 @@ pub(crate) fn with_server_problems() -> AppState {
         address: "https://models.example.org/v1".to_owned(),
         ..served()
     };
-    "https://models.example.org/v1".clone_into(&mut state.servers.form.address);
+    "https://models.example.org/v1".clone_into(&mut state.models.servers.form.address);
     state.apply(Command::Server(ServerCommand::Add));
     use_in(&mut state, 3, elsewhere.clone());
     let error = "could not resolve models.example.org; check the address".to_owned();
@@ -145,14 +145,14 @@ fn a_server_is_contacted_when_it_is_added_and_its_key_is_not_saved() {
     assert_eq!(config.sampled_by, SampledBy::Chain);
     let connect = Effect::Server(served(), ServerRequest::Connect);
     assert_eq!(effects.last(), Some(&connect));
-    assert_eq!(state.servers.form.key, "");
+    assert_eq!(state.models.servers.form.key, "");
     assert_eq!(
-        state.server_rows()[0].status,
+        state.models.servers.rows()[0].status,
         Some(ServerStatus::Connecting)
     );
 
     connected(&mut state, &served());
-    let row = &state.server_rows()[0];
+    let row = &state.models.servers.rows()[0];
     assert_eq!(row.name, "Stories");
     assert_eq!(
         row.facts,
@@ -173,7 +173,7 @@ fn a_new_window_contacts_no_server_until_a_pane_generates() {
     effects.extend(state.on_event(super::loaded()));
     let contacts = |effect: &Effect| matches!(effect, Effect::Server(..) | Effect::StartServer(..));
     assert!(!effects.iter().any(contacts), "{effects:?}");
-    assert_eq!(state.server_rows()[0].status, None);
+    assert_eq!(state.models.servers.rows()[0].status, None);
     assert_eq!(state.blocking_reason_of(&state.panes[1]), None);
 
     let effects = state.apply(Command::GenerateAll);
@@ -235,7 +235,7 @@ fn an_unreachable_server_says_so_and_can_be_tried_again() {
     assert_eq!(config(&effects).sampled_by, SampledBy::Server);
     let error = "could not connect to 127.0.0.1:8080: is the server running?".to_owned();
     state.on_server_event(&own, ServerEvent::ConnectFailed { error });
-    let Some(ServerStatus::Failed { error }) = state.server_status(&own) else {
+    let Some(ServerStatus::Failed { error }) = state.models.servers.status(&own) else {
         panic!("it failed");
     };
     assert!(error.starts_with("Could not connect"), "{error}");
@@ -266,40 +266,40 @@ fn what_the_sampler_lacks_is_noted_until_the_next_text() {
 #[test]
 fn removing_a_server_closes_its_connections_and_frees_its_panes() {
     let mut state = with_server();
-    let added = state.servers.added[0].clone();
+    let added = state.models.servers.added[0].clone();
     let effects = state.apply(Command::Server(ServerCommand::Remove(added)));
     assert_eq!(effects, [Effect::EndServer(served())]);
     assert_eq!(state.panes[1].settings.model, None);
-    assert_eq!(state.server_rows(), []);
+    assert_eq!(state.models.servers.rows(), []);
 }
 
 #[test]
 fn an_edited_server_returns_to_the_form_without_its_key() {
     let mut state = ready();
     add(&mut state, "sk-secret");
-    let added = state.servers.added[0].clone();
+    let added = state.models.servers.added[0].clone();
     state.apply(Command::Server(ServerCommand::Edit(added)));
-    let form = &state.servers.form;
+    let form = &state.models.servers.form;
     assert_eq!((&*form.address, &*form.key), (ADDRESS, ""));
     // The key is still known.
     let effects = state.apply(Command::Server(ServerCommand::Add));
     assert!(config(&effects).key.is_some());
-    "".clone_into(&mut state.servers.form.address);
+    "".clone_into(&mut state.models.servers.form.address);
     assert_eq!(state.apply(Command::Server(ServerCommand::Add)), []);
-    let error = state.servers.form.error.as_deref();
+    let error = state.models.servers.form.error.as_deref();
     assert!(error.is_some_and(|error| error.contains("address")));
 }
 
 #[test]
 fn a_pane_says_where_its_text_goes() {
     let mut state = with_server();
-    let words = state.pane_model_words(&state.panes[1]);
+    let words = state.models.words_of(&state.panes[1]);
     assert_eq!(words, "Stories · 127.0.0.1:8080");
     assert_eq!(
-        state.servers_in_use_words().unwrap(),
+        state.models.servers_in_use_words(&state.panes).unwrap(),
         "Pane B sends its prompt and its text to 127.0.0.1:8080."
     );
-    let rows = state.pane_model_rows(&state.panes[1]);
+    let rows = state.models.pane_rows(&state.panes[1], &state.panes);
     let rows: Vec<(&str, &str, bool)> = rows
         .iter()
         .filter(|row| {
@@ -327,10 +327,10 @@ fn a_given_text_is_not_sent_to_a_server() {
     let mut state = with_server();
     let pane = state.panes[1].id;
     state.apply(Command::Score(ScoreCommand::Open(pane)));
-    let dialog = state.score_dialog.as_mut().unwrap();
+    let dialog = state.dialogs.score.as_mut().unwrap();
     "A fox".clone_into(&mut dialog.text);
-    let dialog = state.score_dialog.clone().unwrap();
-    let readiness = state.score_readiness(&dialog);
+    let dialog = state.dialogs.score.clone().unwrap();
+    let readiness = dialog.readiness(&state.panes, &state.models);
     assert!(
         matches!(&readiness, ScoreReadiness::Impossible(reason) if reason.contains("server")),
         "{readiness:?}"
@@ -340,5 +340,5 @@ fn a_given_text_is_not_sent_to_a_server() {
         Effect::Server(_, ServerRequest::Generate { prompt, .. }) => Some(prompt),
         _ => None,
     });
-    assert_eq!(prompt, Some(&PromptText::raw(&*state.prompt)));
+    assert_eq!(prompt, Some(&PromptText::raw(&*state.prompt.text)));
 }

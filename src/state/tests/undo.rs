@@ -67,14 +67,14 @@ fn every_change_to_the_panes_can_be_undone_and_redone() {
         act(&mut state);
         let after = state.settings();
         assert_ne!(before, after, "{words}");
-        assert_eq!(state.undo_label(), Some(words));
+        assert_eq!(state.undo.undo_label(), Some(words));
         state.apply(Command::Undo);
         assert_eq!(state.settings(), before, "{words}");
-        assert_eq!(state.undo_label(), None);
-        assert_eq!(state.redo_label(), Some(words));
+        assert_eq!(state.undo.undo_label(), None);
+        assert_eq!(state.undo.redo_label(), Some(words));
         state.apply(Command::Redo);
         assert_eq!(state.settings(), after, "{words}");
-        assert_eq!(state.redo_label(), None);
+        assert_eq!(state.undo.redo_label(), None);
     }
 }
 
@@ -84,7 +84,7 @@ fn only_changes_of_settings_are_undo_steps() {
     state.apply(Command::StopAll);
     state.apply(Command::Unpin);
     state.apply(Command::CloseNotice);
-    assert_eq!(state.undo_label(), None);
+    assert_eq!(state.undo.undo_label(), None);
     assert_eq!(state.apply(Command::Undo), []);
 }
 

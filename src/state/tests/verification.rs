@@ -35,7 +35,7 @@ fn repeat(state: &mut AppState, effects: &[Effect], texts: &[Generation]) -> Vec
 
 /// Loads the model in other formats. Returns the effects of its arrival.
 fn load_in(state: &mut AppState, formats: ComputeChoice) -> Vec<Effect> {
-    let model = state.model.in_use().unwrap().clone();
+    let model = state.models.main.in_use().unwrap().clone();
     let mut info = (*model.info).clone();
     info.provenance.cache = formats.cache.name().to_owned();
     state.on_event(Event::ModelLoaded {
@@ -60,7 +60,7 @@ fn loads(effects: &[Effect]) -> Vec<Option<ComputeChoice>> {
 
 /// Returns how the opened run compares with its rerun.
 fn comparison(state: &AppState) -> Comparison {
-    let verdict = state.verification.as_ref().unwrap().verdict().unwrap();
+    let verdict = state.runs.verification.as_ref().unwrap().verdict().unwrap();
     verdict.comparison.clone().unwrap()
 }
 
@@ -73,11 +73,11 @@ fn verifying_compares_an_opened_run_with_its_rerun() {
     let mut state = ready();
     open(&mut state, texts.to_vec());
     let effects = run(&mut state, RunCommand::Verify);
-    let words = state.verifying_words().unwrap();
+    let words = state.runs.verifying_words(&state.panes).unwrap();
     assert_eq!(words, "Verifying, 0 of 4 tokens");
     repeat(&mut state, &effects, &texts);
     assert_eq!(comparison(&state), Comparison::Identical);
-    assert_eq!(state.verification.as_ref().unwrap().cause(), None);
+    assert_eq!(state.runs.verification.as_ref().unwrap().cause(), None);
     // The panes show the recorded texts.
     let mut shown = state.panes[0].generation().unwrap().clone();
     shown.lineage = texts[0].lineage;
@@ -88,9 +88,9 @@ fn verifying_compares_an_opened_run_with_its_rerun() {
     repeat(&mut state, &effects, &[texts[0].clone(), other]);
     let panes = vec![1];
     assert_eq!(comparison(&state), Comparison::Different { panes, step: 1 });
-    assert!(state.verification.as_ref().unwrap().cause().is_some());
+    assert!(state.runs.verification.as_ref().unwrap().cause().is_some());
     run(&mut state, RunCommand::Close);
-    assert_eq!(state.verification, None);
+    assert_eq!(state.runs.verification, None);
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn a_prompt_that_is_not_what_its_tokens_say_is_shown_as_a_contradiction() {
     let text = generation(&[(" the", 0.5), (" fox", 0.25)]);
     let mut state = ready();
     open(&mut state, vec![text.clone()]);
-    assert_eq!(state.contradiction(), None);
+    assert_eq!(state.runs.contradiction(), None);
     let effects = run(&mut state, RunCommand::Verify);
     let Effect::Send(Request::CheckPrompt { prompt, model }) = &effects[0] else {
         panic!("the prompt is checked first");
@@ -109,17 +109,17 @@ fn a_prompt_that_is_not_what_its_tokens_say_is_shown_as_a_contradiction() {
         check: PromptCheck::OtherTokens,
     });
     repeat(&mut state, &effects, &[text]);
-    let verdict = state.verification.as_ref().unwrap().verdict().unwrap();
+    let verdict = state.runs.verification.as_ref().unwrap().verdict().unwrap();
     let words = "This file contradicts itself, first in A: its prompt is not what its tokens say.";
     assert_eq!(
         (verdict.to_string().as_str(), verdict.exit_status()),
         (words, 3)
     );
     // No token of that text is judged.
-    assert_eq!(state.contradiction_in(0).unwrap().step, None);
-    assert_eq!(state.unjudged_from(0), Some(0));
+    assert_eq!(state.runs.contradiction_in(0).unwrap().step, None);
+    assert_eq!(state.runs.unjudged_from(0), Some(0));
     run(&mut state, RunCommand::Close);
-    assert_eq!(state.contradiction(), None);
+    assert_eq!(state.runs.contradiction(), None);
 }
 
 #[test]
@@ -141,10 +141,14 @@ fn a_file_that_contradicts_itself_is_not_run() {
         run: Ok(Box::new(file)),
     };
     run(&mut state, read);
-    assert_eq!(state.contradiction(), Some(&found), "it is known at once");
-    assert_eq!(state.unjudged_from(0), Some(2));
+    assert_eq!(
+        state.runs.contradiction(),
+        Some(&found),
+        "it is known at once"
+    );
+    assert_eq!(state.runs.unjudged_from(0), Some(2));
     assert_eq!(run(&mut state, RunCommand::Verify), []);
-    let verdict = state.verification.as_ref().unwrap().verdict().unwrap();
+    let verdict = state.runs.verification.as_ref().unwrap().verdict().unwrap();
     assert_eq!(verdict.exit_status(), 3);
 }
 
@@ -165,7 +169,7 @@ fn a_verified_beam_search_keeps_its_passes() {
     };
     state.on_event(Event::Progress(compared));
     repeat(&mut state, &effects, &[text]);
-    let now = state.verification.as_ref().unwrap().text(0).unwrap();
+    let now = state.runs.verification.as_ref().unwrap().text(0).unwrap();
     assert_eq!(now.beams.passes, [pass]);
 }
 
@@ -180,9 +184,9 @@ fn a_verification_that_is_cut_off_has_no_result() {
         open(&mut state, texts.to_vec());
         let effects = run(&mut state, RunCommand::Verify);
         change(&mut state, &effects);
-        assert_eq!(state.verification, None);
+        assert_eq!(state.runs.verification, None);
         repeat(&mut state, &effects, &texts);
-        assert_eq!(state.verification, None);
+        assert_eq!(state.runs.verification, None);
         state
     };
     let ended = |reason: FinishReason| {
@@ -196,7 +200,7 @@ fn a_verification_that_is_cut_off_has_no_result() {
     let state = cut_off(&|state, effects| {
         repeat(state, effects, &ended(FinishReason::Cancelled));
     });
-    assert_eq!(state.notices, []);
+    assert_eq!(*state.notices, []);
     let state = cut_off(&|state, effects| {
         let error = "memory is full".to_owned();
         repeat(state, effects, &ended(FinishReason::Failed { error }));
@@ -246,10 +250,10 @@ fn a_run_with_a_second_model_is_verified_with_the_same_file() {
     let action = state.notices[0].actions[0].clone();
     assert_eq!(action.label, "Choose the second model…");
     let purpose = PathPurpose::SecondModelToVerify;
-    assert_eq!(action.command, Command::AskPath(purpose));
+    assert_eq!(action.command, Command::AskPath(purpose.clone()));
 
     let choose = |state: &mut AppState, loaded: Result<Arc<ModelInfo>, String>| {
-        state.apply(Command::PathGiven(purpose, "small.gguf".into()));
+        state.apply(Command::PathGiven(purpose.clone(), "small.gguf".into()));
         state.on_event(Event::SecondModel(loaded.map(Some)))
     };
     choose(&mut state, Err("the file is damaged".to_owned()));
@@ -263,7 +267,7 @@ fn a_run_with_a_second_model_is_verified_with_the_same_file() {
     let effects = choose(&mut state, Ok(second));
     repeat(&mut state, &effects, &[text]);
     assert_eq!(comparison(&state), Comparison::Identical);
-    let verification = state.verification.as_ref().unwrap();
+    let verification = state.runs.verification.as_ref().unwrap();
     let fact = verification
         .facts()
         .iter()
@@ -279,13 +283,19 @@ fn a_trial_in_other_formats_loads_the_second_model_again() {
     state.apply(Command::PathGiven(purpose, "small.gguf".into()));
     state.on_event(Event::SecondModel(Ok(Some(Arc::clone(&second)))));
     open(&mut state, vec![text]);
-    let other = state.other_formats().remove(0);
+    let other = state
+        .runs
+        .other_formats(&state.panes, &state.models)
+        .remove(0);
     let choice = other.choice;
     run(&mut state, RunCommand::VerifyIn(other));
     let effects = load_in(&mut state, choice);
     let load = Request::LoadSecondModel(Some(ModelSource::Path("small.gguf".into())));
     assert!(effects.contains(&Effect::Send(load)), "{effects:?}");
-    assert_eq!(state.verification, None, "it waits for the second model");
+    assert_eq!(
+        state.runs.verification, None,
+        "it waits for the second model"
+    );
     let effects = state.on_event(Event::SecondModel(Ok(Some(second))));
     assert!(matches!(
         effects[..],
@@ -302,33 +312,45 @@ fn a_run_is_verified_in_another_format_and_the_model_returns_to_its_own() {
     Arc::make_mut(&mut text.model).provenance.cache = "f32".to_owned();
     let texts = [text];
     let mut state = ready();
-    assert_eq!(state.other_formats(), []);
+    assert_eq!(state.runs.other_formats(&state.panes, &state.models), []);
     open(&mut state, texts.to_vec());
     let usual = state.models.compute;
-    let mut others = state.other_formats().into_iter();
+    let mut others = state
+        .runs
+        .other_formats(&state.panes, &state.models)
+        .into_iter();
     let other = others
         .find(|other| other.name == "KV cache in f16")
         .unwrap();
     let choice = other.choice;
     let effects = run(&mut state, RunCommand::VerifyIn(other.clone()));
     assert_eq!(loads(&effects), [Some(choice), None]);
-    let words = state.verifying_words().unwrap();
+    let words = state.runs.verifying_words(&state.panes).unwrap();
     assert_eq!(words, "Loading the model: KV cache in f16");
     let effects = load_in(&mut state, choice);
-    assert_eq!(state.verifying_words().unwrap(), "Verifying, 0 of 2 tokens");
-    let mut names = state.other_formats().into_iter().map(|other| other.name);
+    assert_eq!(
+        state.runs.verifying_words(&state.panes).unwrap(),
+        "Verifying, 0 of 2 tokens"
+    );
+    let mut names = state
+        .runs
+        .other_formats(&state.panes, &state.models)
+        .into_iter()
+        .map(|other| other.name);
     assert!(!names.any(|name| name == "KV cache in f16"), "it is loaded");
     let mut other_text = texts[0].clone();
     let trace = Arc::make_mut(&mut other_text.steps[0].trace);
     trace.raw.head[0].logit += 0.5;
     let effects = repeat(&mut state, &effects, &[other_text]);
     assert_eq!(loads(&effects), [Some(usual), None], "the model returns");
-    let verification = state.verification.as_ref().unwrap();
+    let verification = state.runs.verification.as_ref().unwrap();
     assert!(comparison(&state).has_same_tokens());
     let cause = verification.cause().unwrap();
     assert!(cause.contains("now it is f16"), "{cause}");
     load_in(&mut state, usual);
-    assert!(state.verification.is_some() && state.verifying_words().is_none());
+    assert!(
+        state.runs.verification.is_some() && state.runs.verifying_words(&state.panes).is_none()
+    );
 }
 
 #[test]
@@ -337,7 +359,10 @@ fn a_verification_in_another_format_can_be_cancelled_at_any_time() {
         let mut state = ready();
         open(&mut state, vec![generation(&[(" the", 0.5)])]);
         let usual = state.models.compute;
-        let other = state.other_formats().remove(0);
+        let other = state
+            .runs
+            .other_formats(&state.panes, &state.models)
+            .remove(0);
         let choice = other.choice;
         run(&mut state, RunCommand::VerifyIn(other));
         if is_loaded {
@@ -345,9 +370,9 @@ fn a_verification_in_another_format_can_be_cancelled_at_any_time() {
         }
         let effects = run(&mut state, RunCommand::EndVerification);
         assert_eq!(loads(&effects), [Some(usual), None], "{is_loaded}");
-        assert_eq!(state.verifying_words(), None);
+        assert_eq!(state.runs.verifying_words(&state.panes), None);
         // A load that ends too late starts nothing.
         assert_eq!(loads(&load_in(&mut state, choice)), []);
-        assert_eq!(state.verification, None);
+        assert_eq!(state.runs.verification, None);
     }
 }

@@ -17,7 +17,7 @@ fn generate_sends_one_request_for_all_panes() {
     let [Effect::Send(Request::Generate { prompt, panes, .. })] = effects.as_slice() else {
         panic!("{effects:?}");
     };
-    assert_eq!(*prompt, state.prompt.as_str().into());
+    assert_eq!(*prompt, state.prompt.text.as_str().into());
     let seeds: Vec<u64> = panes.iter().map(|pane| pane.config.seed).collect();
     assert_eq!(seeds, [42, 42, 7, 42]);
     assert!(state.is_running());
@@ -138,7 +138,7 @@ type Block<'a> = &'a dyn Fn(&mut AppState);
 #[test]
 fn a_blocked_generate_says_why() {
     let too_long = |state: &mut AppState| {
-        state.on_event(tokenized(state.prompt.as_str(), 600));
+        state.on_event(tokenized(state.prompt.text.as_str(), 600));
     };
     let out_of_range = |state: &mut AppState| {
         let chain = ChainConfig::sampled([Filter::TopP(TopP { p: 1.5 })]);
@@ -147,7 +147,7 @@ fn a_blocked_generate_says_why() {
         }
     };
     let cases: [(&str, Block); 6] = [
-        ("Type a prompt first", &|state| state.prompt.clear()),
+        ("Type a prompt first", &|state| state.prompt.text.clear()),
         ("600 tokens, but the model reads at most 512", &too_long),
         ("A: Top-p must be between 0 and 1", &out_of_range),
         ("The token limit must be at least 1", &|state| {
@@ -193,21 +193,34 @@ fn an_invalid_value_blocks_only_its_pane_and_is_not_copied() {
 fn a_token_limit_beyond_the_context_is_known_at_once() {
     let mut state = ready();
     assert_eq!(
-        state.context_limit(),
+        state
+            .prompt
+            .context_limit(&state.models.main, state.limits.max_new_tokens),
         None,
         "the prompt's length is unknown"
     );
-    state.on_event(tokenized(state.prompt.as_str(), 12));
-    assert_eq!(state.context_limit(), None, "200 tokens fit");
+    state.on_event(tokenized(state.prompt.text.as_str(), 12));
+    assert_eq!(
+        state
+            .prompt
+            .context_limit(&state.models.main, state.limits.max_new_tokens),
+        None,
+        "200 tokens fit"
+    );
     state.limits.max_new_tokens = 2000;
-    assert_eq!(state.context_limit(), Some(500));
+    assert_eq!(
+        state
+            .prompt
+            .context_limit(&state.models.main, state.limits.max_new_tokens),
+        Some(500)
+    );
 }
 
 #[test]
 fn the_output_is_stale_until_it_matches_the_settings() {
     let mut state = ready();
     assert!(state.output_is_stale());
-    state.prompt = "Once there was".to_owned();
+    state.prompt.text = "Once there was".to_owned();
     let ids = asked(&state.apply(Command::GenerateAll));
     for id in ids {
         write(&mut state, id, &[(" a", 0.5)]);
@@ -216,6 +229,6 @@ fn the_output_is_stale_until_it_matches_the_settings() {
     state.seed = 43;
     assert!(state.output_is_stale());
     state.seed = 42;
-    state.prompt.push('!');
+    state.prompt.text.push('!');
     assert!(state.output_is_stale());
 }

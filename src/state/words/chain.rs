@@ -1,7 +1,6 @@
 //! Describes a sampler chain in plain English.
 
-use crate::decoding::selector::{AdaptiveP, MirostatV1, MirostatV2};
-use crate::decoding::{ChainConfig, Filter, Selector};
+use crate::decoding::{ChainConfig, Filter};
 use crate::generation::in_sentence;
 
 /// Describes what a chain does, in one or two sentences.
@@ -54,35 +53,13 @@ pub fn describe(chain: &ChainConfig) -> String {
     {
         *last = format!("{last}, {}", late.join(" and "));
     }
-    let sentence = parts.join(", then ") + &target_words(chain.selector);
+    let sentence = parts.join(", then ") + &chain.selector.ending();
     crate::state::capitalize(&sentence)
 }
 
 /// Returns whether the filter looks back at earlier tokens.
 fn is_penalty(filter: &Filter) -> bool {
     filter.window().is_some()
-}
-
-/// Describes the target of an adaptive selector; empty for the others.
-fn target_words(selector: Selector) -> String {
-    match selector {
-        Selector::Greedy
-        | Selector::Multinomial
-        | Selector::GumbelMax
-        | Selector::BeamSearch(_) => String::new(),
-        Selector::GumbelMark(mark) => format!(", leaving a watermark with key {}", mark.key),
-        Selector::MirostatV1(MirostatV1 { tau, .. })
-        | Selector::MirostatV2(MirostatV2 { tau, .. }) => {
-            format!(", keeping the surprise near {tau} bits")
-        }
-        Selector::AdaptiveP(AdaptiveP { target, .. }) if target < 0.0 => String::new(),
-        Selector::AdaptiveP(AdaptiveP { target, .. }) => {
-            format!(
-                ", preferring tokens that are about {} % likely",
-                percent(target)
-            )
-        }
-    }
 }
 
 /// Describes a filter that changes probabilities without dropping tokens.

@@ -21,6 +21,7 @@ pub struct DivergenceSummary {
 pub fn divergence_summary(state: &AppState) -> DivergenceSummary {
     let n_panes = state.panes.len();
     if let Some(words) = state
+        .panes
         .reading_words()
         .or_else(|| given_words(&state.generations()))
     {

@@ -47,7 +47,7 @@ pub(super) fn branch_dialog_ui(
     state: &mut AppState,
     commands: &mut Vec<Command>,
 ) {
-    let Some(mut dialog) = state.branch_dialog.take() else {
+    let Some(mut dialog) = state.branches.dialog.take() else {
         return;
     };
     let Some(context) = context(state, &dialog) else {
@@ -92,7 +92,7 @@ pub(super) fn branch_dialog_ui(
     } else if !open {
         commands.push(Command::Branch(BranchCommand::Open(None)));
     }
-    state.branch_dialog = Some(dialog);
+    state.branches.dialog = Some(dialog);
 }
 
 fn context<'a>(state: &'a AppState, dialog: &BranchDialog) -> Option<Context<'a>> {
@@ -103,9 +103,9 @@ fn context<'a>(state: &'a AppState, dialog: &BranchDialog) -> Option<Context<'a>
         place: state.place_of(dialog.from.pane)?,
         pane,
         text,
-        can_add_pane: state.can_add_pane(),
+        can_add_pane: state.panes.has_room(),
         next_seed: state.seed_of(pane).wrapping_add(1),
-        cache_words: dialog.cache_words(state.cache_megabytes),
+        cache_words: dialog.cache_words(state.memory.cache_megabytes),
     })
 }
 
@@ -300,7 +300,7 @@ mod tests {
         window.run_steps(2);
         key(&mut window, Modifiers::NONE, Key::C);
         assert!(
-            window.state().branch_dialog.is_none(),
+            window.state().branches.dialog.is_none(),
             "the prompt takes the key"
         );
         window.get_by_label("Unpin the token").focus();
@@ -328,7 +328,7 @@ mod tests {
         window.run_steps(3);
         press(&mut window, "Use this text");
         let state = window.state();
-        assert!(state.branch_dialog.is_none());
+        assert!(state.branches.dialog.is_none());
         assert_eq!(state.panes.len(), 4);
         assert!(state.panes[0].status.running().is_some());
     }
@@ -349,7 +349,7 @@ mod tests {
     fn a_key_takes_the_alternative_with_its_number() {
         let mut window = open();
         key(&mut window, Modifiers::NONE, Key::Num2);
-        assert!(window.state().branch_dialog.is_none());
+        assert!(window.state().branches.dialog.is_none());
         assert_eq!(picked(&window, 0), " in");
     }
 
@@ -359,7 +359,7 @@ mod tests {
             let mut window = open();
             key(&mut window, Modifiers::NONE, Key::ArrowDown);
             key(&mut window, modifiers, Key::Enter);
-            assert!(window.state().branch_dialog.is_none());
+            assert!(window.state().branches.dialog.is_none());
             assert!(window.state().panes[place].status.running().is_some());
             let n_panes = window.state().panes.len();
             assert_eq!(n_panes, 4 + place);
@@ -370,7 +370,7 @@ mod tests {
     fn escape_closes_the_popup_and_keeps_the_pin() {
         let mut window = open();
         key(&mut window, Modifiers::NONE, Key::Escape);
-        assert!(window.state().branch_dialog.is_none());
+        assert!(window.state().branches.dialog.is_none());
         assert!(window.state().pin.is_some());
     }
 

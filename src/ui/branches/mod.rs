@@ -20,7 +20,7 @@ use crate::state::{AppState, BranchCommand, BranchRow, BranchTree, Command};
 
 /// Draws the tab.
 pub(super) fn branches_ui(ui: &mut Ui, body: Rect, state: &AppState, commands: &mut Vec<Command>) {
-    let tree = state.branch_tree();
+    let tree = &state.branches.tree;
     let (body, card) = split(body);
     if let Some(card) = card {
         why_ui(ui, card, state, commands);
@@ -48,7 +48,7 @@ pub(super) fn branches_ui(ui: &mut Ui, body: Rect, state: &AppState, commands: &
 
 /// Draws the chip in the row of tabs: how many texts there are, and how much memory they take.
 pub(super) fn branch_memory_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
-    let words = state.branch_tree_words();
+    let words = state.branches.size_words(state.memory);
     let chip = ui.add(Chip::new(&words).quiet());
     editor_popup(&chip, RectAlign::TOP_END, "Memory for texts", |ui| {
         let mut megabytes_ui = |label: &str, name: &str, megabytes: &mut u32| {
@@ -62,9 +62,9 @@ pub(super) fn branch_memory_ui(ui: &mut Ui, state: &mut AppState, commands: &mut
             row.inner
         };
         let earlier = "Memory for earlier texts";
-        megabytes_ui("Earlier texts", earlier, &mut state.kept_megabytes);
+        megabytes_ui("Earlier texts", earlier, &mut state.memory.kept_megabytes);
         let cache = "Memory for the KV cache of texts";
-        if megabytes_ui("KV cache", cache, &mut state.cache_megabytes) {
+        if megabytes_ui("KV cache", cache, &mut state.memory.cache_megabytes) {
             commands.push(Command::Branch(BranchCommand::LimitCache));
         }
         hint_ui(
@@ -77,7 +77,7 @@ pub(super) fn branch_memory_ui(ui: &mut Ui, state: &mut AppState, commands: &mut
 
 /// Draws the lines as one control with a cursor.
 fn tree_ui(ui: &mut Ui, geometry: Geometry, state: &AppState, commands: &mut Vec<Command>) {
-    let tree = state.branch_tree();
+    let tree = &state.branches.tree;
     let size = vec2(ui.available_width(), geometry.height(tree.rows.len()));
     let (rect, tree_response) = ui.allocate_exact_size(size, Sense::focusable_noninteractive());
     let geometry = geometry.at(rect.min);
@@ -181,7 +181,7 @@ mod tests {
 
     use crate::state::tests::{branched, written};
     use crate::state::{AppState, DockTab};
-    use crate::ui::pictures::{View, tree_drawing};
+    use crate::ui::pictures::{Look, tree_drawing};
     use crate::ui::testing::{Window, key, press, window_of};
 
     const ROWS: [&str; 5] = [
@@ -241,7 +241,7 @@ mod tests {
         let state = branched();
         let tree = state.current_branch_tree();
         let texts = state.generations();
-        let svg = tree_drawing(&tree, &texts, View::default());
+        let svg = tree_drawing(&tree, &texts, Look::default());
         for words in [
             "The tree",
             "5 texts of one prompt, by position in tokens",

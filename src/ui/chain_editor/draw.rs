@@ -2,18 +2,20 @@
 
 use egui::{RectAlign, Ui};
 
+use super::Edit;
 use super::number_line::{INDENT, error_ui, number_lines_ui};
 use crate::decoding::rules::BeamScores;
 use crate::decoding::{ChainConfig, DraftRule, Drafts, ModelDrafts, PromptLookup, Selector};
 use crate::design::fonts::Face;
+use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
 use crate::design::widgets::{Chip, inner_menu, menu_item};
+use crate::reference::Page;
 use crate::state::{Command, Pane};
 use crate::ui::seed_field::seed_field_ui;
 
-/// Draws the menu of selectors and the parameters of the chosen one. Returns whether either was
-/// changed.
-pub(super) fn draw_ui(ui: &mut Ui, selector: &mut Selector) -> bool {
+/// Draws the menu of selectors and the parameters of the chosen one.
+pub(super) fn draw_ui(ui: &mut Ui, selector: &mut Selector, edit: &mut Edit) {
     let before = *selector;
     title_line_ui(ui, "Draw", |ui| {
         let label = selector.spec().label;
@@ -29,14 +31,17 @@ pub(super) fn draw_ui(ui: &mut Ui, selector: &mut Selector) -> bool {
             }
         });
         chip.on_hover_text(selector.spec().help_with_source());
+        let about = format!("About {}", selector.name());
+        if icon_button(ui, Icon::Info, &about).clicked() {
+            edit.asked = Some(Page::of_draw(*selector));
+        }
     });
-    let mut changed = *selector != before;
+    edit.edited |= *selector != before;
     let (spec, validated) = (selector.spec(), selector.validate());
-    changed |= number_lines_ui(ui, spec.name, spec.params, selector);
+    edit.edited |= number_lines_ui(ui, spec.name, spec.params, selector);
     if let Err(error) = validated {
         error_ui(ui, &error.to_string());
     }
-    changed
 }
 
 /// Draws the choice of the scores that a beam search adds up, if the chain has one. Returns whether

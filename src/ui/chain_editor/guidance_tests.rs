@@ -45,9 +45,9 @@ fn a_second_prompt_is_chosen_and_typed() {
     let mut window = editor();
     choose(&mut window, "Guidance: Off", "Second prompt");
     assert_eq!(name(&window), "Greedy + guidance");
-    let prompt = |window: &Window| match guidance(window).unwrap().against {
-        Against::Prompt(text) => text,
-        Against::Model => panic!("a prompt was chosen"),
+    let prompt = |window: &Window| {
+        let against = guidance(window).unwrap().against;
+        against.prompt().unwrap().to_owned()
     };
     assert_eq!(prompt(&window), "");
     focus(&mut window, Role::MultilineTextInput, "Second prompt");
@@ -74,7 +74,7 @@ fn guidance_is_set_by_keyboard_alone() {
     key(&mut window, Modifiers::NONE, Key::ArrowRight);
     assert!(guidance(&window).unwrap().scale > usual.scale);
     key(&mut window, Modifiers::NONE, Key::Delete);
-    let scale = guidance(&window).unwrap().scale;
+    let scale = guidance(&window).unwrap().scale.unwrap();
     assert!((scale - 1.0).abs() < f32::EPSILON, "neutral: {scale}");
     key(&mut window, Modifiers::COMMAND, Key::Z);
     key(&mut window, Modifiers::COMMAND, Key::Z);

@@ -38,10 +38,10 @@ pub(super) fn head_ui(
             {
                 commands.push(Command::ResetSettings(pane.id));
             }
-            if history_button_ui(ui, Icon::Redo, "Redo", state.redo_label()) {
+            if history_button_ui(ui, Icon::Redo, "Redo", state.undo.redo_label()) {
                 commands.push(Command::Redo);
             }
-            if history_button_ui(ui, Icon::Undo, "Undo", state.undo_label()) {
+            if history_button_ui(ui, Icon::Undo, "Undo", state.undo.undo_label()) {
                 commands.push(Command::Undo);
             }
         });

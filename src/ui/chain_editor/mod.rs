@@ -12,6 +12,7 @@ mod head;
 mod layer_keys;
 mod live;
 mod number_line;
+mod number_list;
 mod reorder;
 mod second_model;
 mod stage_details;
@@ -40,10 +41,12 @@ use self::live::Live;
 use self::second_model::second_model_ui;
 use self::stages::{add_ui, stages_ui};
 use super::chain_panel::chain_panel_ui;
+use super::help::show_page;
 use super::lint_notice::lint_notice_ui;
 use crate::design::widgets::is_inner_menu_open;
 use crate::generation::formatting::pane_letter;
 use crate::generation::{Vocabulary, needs_seed};
+use crate::reference::Page;
 use crate::state::{AppState, Command, PaneId};
 
 const WIDTH: f32 = 488.0;
@@ -72,10 +75,12 @@ struct Edit {
     edited: bool,
     /// The index of the stage whose solo button was clicked.
     soloed: Option<usize>,
+    /// The filter or the draw whose page was asked for.
+    asked: Option<Page>,
 }
 
 /// Draws the editor of the pane at `place` beside its `card`, if `chip` has opened it.
-pub(super) fn chain_editor_ui(
+pub(crate) fn chain_editor_ui(
     chip: &Response,
     id: Id,
     card: Rect,
@@ -116,7 +121,7 @@ fn editor_ui(ui: &mut Ui, place: usize, state: &AppState, commands: &mut Vec<Com
     if chain_panel_ui(ui, place, state, commands) {
         return;
     }
-    let model = state.model_of(pane);
+    let model = state.models.of(pane);
     let mut chain = pane.settings.chain.clone();
     let mut edit = Edit::default();
     ui.spacing_mut().item_spacing.y = 0.0;
@@ -143,7 +148,7 @@ fn editor_ui(ui: &mut Ui, place: usize, state: &AppState, commands: &mut Vec<Com
     ui.add_space(6.0);
     ui.separator();
     ui.add_space(6.0);
-    edit.edited |= draw_ui(ui, &mut chain.selector);
+    draw_ui(ui, &mut chain.selector, &mut edit);
     edit.edited |= beam_scores_ui(ui, &mut chain);
     edit.edited |= drafts_ui(ui, &mut chain);
     if chain.needs_second_model() && !chain.is_guided_by_model() {
@@ -156,6 +161,9 @@ fn editor_ui(ui: &mut Ui, place: usize, state: &AppState, commands: &mut Vec<Com
     remember_rest(ui, ui.min_rect().height() - stages_height);
     if edit.edited {
         commands.push(Command::SetChain(pane.id, chain));
+    }
+    if let Some(page) = edit.asked {
+        show_page(ui.ctx(), page, commands);
     }
     if let Some(index) = edit.soloed {
         commands.push(Command::Solo(pane.id, index));

@@ -99,7 +99,7 @@ fn asks_for_neutral(ui: &Ui, slider: &Response) -> bool {
         || slider.has_focus() && (pressed(Key::Delete) || pressed(Key::Backspace))
 }
 
-/// Draws a line for each parameter. Returns whether a value was changed.
+/// Draws a line for each parameter that the owner has. Returns whether a value was changed.
 pub(in crate::ui) fn number_lines_ui<T>(
     ui: &mut Ui,
     owner_name: &str,
@@ -108,6 +108,9 @@ pub(in crate::ui) fn number_lines_ui<T>(
 ) -> bool {
     let mut changed = false;
     for param in params {
+        if param.get(owner).is_none() {
+            continue;
+        }
         let label = param.label_with_unit();
         let words = NumberWords {
             name: &format!("{owner_name}, {}", label.to_lowercase()),

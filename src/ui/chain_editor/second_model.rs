@@ -15,7 +15,7 @@ const NAME: f32 = 170.0;
 /// Draws the name of the second model, and buttons to choose another one and to unload it. While
 /// one is being loaded, draws the progress and a button to cancel.
 pub(super) fn second_model_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
-    let second = &state.second_model;
+    let second = &state.models.second;
     title_line_ui(ui, "Model", |ui| {
         let name = match (second.loading(), second.info()) {
             (Some(fraction), _) => format!("Loading {:.0} %", fraction * 100.0),

@@ -2,7 +2,7 @@
 //! display.
 
 use egui::{
-    Align, CursorIcon, Id, Layout, Rect, Response, Role, Sense, Ui, WidgetInfo, pos2, vec2,
+    Align, CursorIcon, Id, Label, Layout, Rect, Response, Role, Sense, Ui, WidgetInfo, pos2, vec2,
 };
 
 use super::number_line::{BUTTONS, INDENT, NumberChange, NumberWords, error_ui, number_ui};
@@ -14,6 +14,7 @@ use crate::design::fonts::Face;
 use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
 use crate::design::widgets::{Chip, focus_ring};
+use crate::reference::Page;
 
 const ROW: f32 = 52.0;
 
@@ -63,7 +64,9 @@ pub(super) fn stage_row_ui(
         place.handle,
         stage,
     );
-    names_ui(ui, split(names, names + NAME), place, shown, stage);
+    if names_ui(ui, split(names, names + NAME), place, shown, stage) {
+        edit.asked = Some(Page::of_filter(stage.filter.kind()));
+    }
     primary_ui(ui, split(names + NAME, buttons), stage, edit);
     let is_solo = shown.solo == Some(place.index);
     let button = buttons_ui(ui, split(buttons, rect.right()), is_solo, stage);
@@ -108,7 +111,8 @@ fn handle_ui(ui: &mut Ui, rect: Rect, id: Id, stage: &Stage) -> Response {
     )
 }
 
-fn names_ui(ui: &mut Ui, rect: Rect, place: Place<'_>, shown: &Shown<'_>, stage: &mut Stage) {
+/// Draws the name of a stage and what it does. Returns whether its page was asked for.
+fn names_ui(ui: &mut Ui, rect: Rect, place: Place<'_>, shown: &Shown<'_>, stage: &Stage) -> bool {
     let theme = Theme::of(ui);
     let mut ui = child_ui(ui, rect, "names");
     ui.spacing_mut().item_spacing = vec2(2.0, 0.0);
@@ -117,11 +121,16 @@ fn names_ui(ui: &mut Ui, rect: Rect, place: Place<'_>, shown: &Shown<'_>, stage:
     } else {
         theme.text_3
     };
+    let mut is_asked = false;
     ui.horizontal(|ui| {
         ui.set_height(24.0);
         let name = Face::Medium.text(stage.filter.name()).color(color);
-        ui.label(name)
-            .on_hover_text(stage.filter.spec().tooltip_with_source());
+        let tip = stage.filter.spec().tooltip_with_source();
+        is_asked = ui
+            .add(Label::new(name).sense(Sense::click()))
+            .on_hover_text(format!("{tip}\n\nPress for its page in the help"))
+            .on_hover_cursor(CursorIcon::Help)
+            .clicked();
         if has_details(&stage.filter) {
             fold_ui(ui, shown, &stage.filter);
         }
@@ -134,7 +143,8 @@ fn names_ui(ui: &mut Ui, rect: Rect, place: Place<'_>, shown: &Shown<'_>, stage:
         (true, None, _) => stage.filter.summary().to_owned(),
     };
     let below = Face::Micro.text(below).color(theme.text_3);
-    ui.add(egui::Label::new(below).truncate());
+    ui.add(Label::new(below).truncate());
+    is_asked
 }
 
 /// Draws the button that folds and unfolds a stage's other settings.

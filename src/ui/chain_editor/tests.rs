@@ -60,7 +60,10 @@ fn dragging_moves_a_stage_and_nothing_else() {
     window.run_steps(4);
     assert_eq!(chain(&window), "top-p 0.9 › T 0.7");
     assert_eq!(editor_rect(&window), before);
-    assert_eq!(window.state().undo_label(), Some("temperature moved in D"));
+    assert_eq!(
+        window.state().undo.undo_label(),
+        Some("temperature moved in D")
+    );
 }
 
 #[test]
@@ -140,10 +143,10 @@ fn a_double_click_on_a_slider_neutralizes_it_in_one_undo_step() {
     click(&mut window, at);
     window.run_steps(3);
     assert_eq!(chain(&window), "T 0.7");
-    assert_eq!(window.state().undo_label(), Some("top-p of D"));
+    assert_eq!(window.state().undo.undo_label(), Some("top-p of D"));
     key(&mut window, Modifiers::COMMAND, Key::Z);
     assert_eq!(chain(&window), "T 0.7 › top-p 0.9");
-    assert_eq!(window.state().undo_label(), None);
+    assert_eq!(window.state().undo.undo_label(), None);
 }
 
 #[test]
@@ -172,7 +175,7 @@ fn a_text_field_handles_undo_itself() {
         .focus();
     window.run_steps(2);
     key(&mut window, Modifiers::COMMAND, Key::Z);
-    assert_eq!(window.state().undo_label(), Some("top-k added to D"));
+    assert_eq!(window.state().undo.undo_label(), Some("top-k added to D"));
 }
 
 #[test]
@@ -248,7 +251,7 @@ fn every_selector_can_be_chosen() {
     number.set_value_accesskit(-1.0);
     window.run_steps(4);
     window.get_by_label("Mirostat v2 target surprise must be 0 or more");
-    assert_eq!(window.state().undo_label(), Some("mirostat v2 of D"));
+    assert_eq!(window.state().undo.undo_label(), Some("mirostat v2 of D"));
 }
 
 #[test]

@@ -35,9 +35,10 @@ pub(super) fn compare_ui(
     commands: &mut Vec<Command>,
 ) {
     let inside = Rect::from_min_max(body.min + vec2(14.0, 8.0), body.max - vec2(14.0, 8.0));
-    if let Some(verification) = state.verification.as_ref().filter(|shown| shown.shown) {
+    if let Some(verification) = state.runs.verification.as_ref().filter(|shown| shown.shown) {
         return then_and_now_ui(ui, inside, verification, state, commands);
     }
+    let counts_thinking = state.view.compare.counts_thinking;
     let mut prices = state.view.prices;
     let panes = &state.panes;
     let texts: Vec<(usize, &Generation)> = panes
@@ -79,7 +80,7 @@ pub(super) fn compare_ui(
     let mut area = child_ui(ui, measures, "measures");
     let metrics: Vec<(usize, &TextMetrics)> = texts
         .iter()
-        .filter_map(|(place, _)| Some((*place, panes.get(*place)?.text_metrics()?)))
+        .filter_map(|(place, _)| Some((*place, panes.get(*place)?.measures(counts_thinking)?)))
         .collect();
     let has_one_tokenizer = !have_different_tokenizers(texts.iter().map(|(_, text)| *text));
     measures_ui(&mut area, &metrics, has_one_tokenizer, &mut prices);

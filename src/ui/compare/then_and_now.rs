@@ -32,7 +32,7 @@ pub(super) fn then_and_now_ui(
     commands: &mut Vec<Command>,
 ) {
     let Some(verdict) = verification.verdict() else {
-        let words = state.verifying_words().unwrap_or_default();
+        let words = state.runs.verifying_words(&state.panes).unwrap_or_default();
         return sentence_ui(ui, inside, &words);
     };
     let width = VERDICT.min(inside.width() * 0.45);
@@ -57,7 +57,7 @@ pub(super) fn then_and_now_ui(
 
 /// Returns the plot of the verification of the opened run, once it has a verdict.
 pub fn verified_data(state: &AppState) -> Option<VerifiedData> {
-    let verification = state.verification.as_ref()?;
+    let verification = state.runs.verification.as_ref()?;
     let verdict = verification.verdict()?;
     let then: Vec<&Generation> = state.panes.iter().filter_map(Pane::generation).collect();
     let now: Vec<&Generation> = (0..).map_while(|place| verification.text(place)).collect();

@@ -16,8 +16,8 @@ use crate::decoding::ChainConfig;
 use crate::decoding::watermark::Watermark;
 use crate::design::memo::remembered;
 use crate::generation::Generation;
-use crate::plots::{ScoreValues, SpeedData, TrendFigures};
-use crate::state::{MAX_PANES, ScoreMeasure, TextMark};
+use crate::plots::{KeptPlot, ScoreValues, TrendFigures, run_picture};
+use crate::state::{MAX_PANES, Plot, ScoreMeasure, TextMark};
 
 /// How many X-rays are kept: those of a pinned, a hovered and an edited step.
 const N_TABLES: usize = 3;
@@ -117,8 +117,12 @@ pub(super) fn trend_figures(
     })
 }
 
-/// Returns the speed of these panes.
-pub(super) fn speed_data(ctx: &Context, panes: &[Option<&Generation>]) -> Arc<SpeedData> {
+/// Returns a plot of these panes that has no pins, or `None` if it is drawn otherwise.
+pub(super) fn kept_plot(
+    ctx: &Context,
+    plot: Plot,
+    panes: &[Option<&Generation>],
+) -> Option<KeptPlot> {
     let texts = panes.iter().map(|text| {
         let text = (*text)?;
         Some((
@@ -127,6 +131,9 @@ pub(super) fn speed_data(ctx: &Context, panes: &[Option<&Generation>]) -> Arc<Sp
             text.finish.is_some(),
         ))
     });
-    let texts: Vec<Option<(TextMark, String, bool)>> = texts.collect();
-    remembered(ctx, "speed", 1, texts, || SpeedData::of(panes))
+    let key: (Plot, Vec<Option<(TextMark, String, bool)>>) = (plot, texts.collect());
+    let kept = remembered(ctx, "right plot", 1, key, || {
+        run_picture(plot).and_then(|picture| picture.kept_plot(panes))
+    });
+    (*kept).clone()
 }

@@ -4,21 +4,21 @@ use std::sync::Arc;
 
 use egui::Context;
 
-use super::{of_steps, score_values, speed_data, step_table, trend_figures};
-use crate::analysis::trend::{Trend, rank_counts};
+use super::{kept_plot, of_steps, score_values, step_table, trend_figures};
+use crate::analysis::trend::rank_counts;
 use crate::analysis::watermark::WatermarkScan;
 use crate::analysis::xray::XrayTable;
 use crate::decoding::TokenId;
 use crate::export::json::RunFile;
 use crate::generation::testing::generation;
 use crate::generation::{ChatSupport, Generation, PaneSettings};
-use crate::plots::{ScoreValues, SpeedData, TrendData, TrendFigures};
+use crate::plots::{ScoreValues, TrendData, TrendFigures, run_picture};
 use crate::state::tests::{
     asked, begin, continued, finish, loaded_with, write, write_more, written,
 };
 use crate::state::{
-    AppState, BranchChange, BranchCommand, BranchTarget, Command, Pace, Pane, Pin, RunCommand,
-    ScoreMeasure,
+    AppState, BranchChange, BranchCommand, BranchTarget, Command, Pace, Pane, Pin, Plot, RightPlot,
+    RunCommand, ScoreMeasure,
 };
 
 const WORDS: [&str; 6] = [" the", " fox", " a", " little", " house", "."];
@@ -104,7 +104,8 @@ fn act(state: &mut AppState, random: &mut Random) {
         }
         18 => {
             state.view.score = ScoreMeasure::ALL[random.below(ScoreMeasure::ALL.len())];
-            state.view.trend = Trend::ALL.get(random.below(Trend::ALL.len() + 1)).copied();
+            let plots: Vec<Plot> = Plot::all_on_right().collect();
+            state.view.right_plot = RightPlot(plots[random.below(plots.len())]);
             return;
         }
         _ => Command::Pin(pin),
@@ -156,8 +157,11 @@ fn check(ctx: &Context, state: &AppState, random: &mut Random) {
             format!("{:?}", new.as_ref())
         );
     }
-    assert_eq!(*speed_data(ctx, &texts), SpeedData::of(&texts));
-    let Some(kind) = state.view.trend else {
+    let plot = state.view.right_plot.0;
+    let Plot::Trend(kind) = plot else {
+        let kept = kept_plot(ctx, plot, &texts).unwrap();
+        let new = run_picture(plot).unwrap().kept_plot(&texts).unwrap();
+        assert_eq!(format!("{kept:?}"), format!("{new:?}"));
         return;
     };
     let scans: Vec<_> = state.panes.iter().map(Pane::watermark).collect();

@@ -4,14 +4,15 @@ use crate::decoding::filters::TopP;
 use crate::decoding::{ChainConfig, Filter};
 use crate::export::{PaneSummary, RunSummary};
 use crate::generation::ChatSupport;
+use crate::lab::LabTab;
 use crate::lessons::built_in;
 use crate::state::tests::lesson_kinds::{answer_well, begin_kinds, next_question};
 use crate::state::tests::servers::with_server_problems;
 use crate::state::tests::{asked, branched, loaded_with, ready, write};
 use crate::state::{
-    AppState, BranchCommand, BranchesView, Command, DockTab, Folders, HelpTab, KeptRun, LabTab,
-    LessonCommand, ModelsCommand, ModelsTab, Notice, Pace, Page, PaletteCommand, PasteCommand,
-    PathPurpose, Pin, PromptMode, RunCommand, ScoreCommand, ServerCommand, SettingsTab,
+    AppState, BranchCommand, BranchesView, Command, DockTab, HelpTab, KeptRun, LessonCommand,
+    ModelsCommand, ModelsTab, Notice, Pace, Page, PaletteCommand, PasteCommand, PathPurpose, Pin,
+    PromptMode, RunCommand, ScoreCommand, ServerCommand, SettingsTab, SystemFolders,
 };
 
 /// A state of the window, and the controls that are pressed in it, in order.
@@ -85,9 +86,9 @@ fn in_tab(tab: DockTab) -> AppState {
 fn chatting() -> AppState {
     let mut state = ready();
     state.on_event(loaded_with(ChatSupport::Ready));
-    state.prompt_mode = PromptMode::Chat;
-    state.system = "Answer in one sentence, as to a child".to_owned();
-    state.prompt = "Why is the sky blue?".to_owned();
+    state.prompt.mode = PromptMode::Chat;
+    state.prompt.system = "Answer in one sentence, as to a child".to_owned();
+    state.prompt.text = "Why is the sky blue?".to_owned();
     state
 }
 
@@ -128,7 +129,7 @@ fn history() -> AppState {
 }
 
 fn with_folders(mut state: AppState) -> AppState {
-    state.folders = Folders {
+    state.folders.system = SystemFolders {
         data: Some("/home/ada/.local/share/quartet".into()),
         models: Some("/home/ada/.cache/huggingface/hub".into()),
     };
@@ -154,7 +155,7 @@ pub(super) fn scenes() -> Vec<Scene> {
         Scene::new("chat", chatting),
         Scene::new("generating", || {
             let mut state = story();
-            state.prompt.push_str(" there was");
+            state.prompt.text.push_str(" there was");
             state.apply(Command::GenerateAll);
             state
         }),
@@ -172,7 +173,7 @@ pub(super) fn scenes() -> Vec<Scene> {
         }),
         Scene::new("no prompt", || {
             let mut state = ready();
-            state.prompt.clear();
+            state.prompt.text.clear();
             state
         }),
         Scene::new("invalid settings", || {
@@ -262,7 +263,7 @@ fn dialogs() -> Vec<Scene> {
             "palette with a query",
             with(|state| {
                 state.apply(Command::Palette(PaletteCommand::Open));
-                if let Some(palette) = &mut state.palette {
+                if let Some(palette) = &mut state.dialogs.palette {
                     "copy".clone_into(&mut palette.query);
                 }
             }),
@@ -285,7 +286,7 @@ fn dialogs() -> Vec<Scene> {
             with(|state| {
                 let pane = state.panes[0].id;
                 state.apply(Command::Paste(PasteCommand::Open(pane)));
-                if let Some(paste) = &mut state.paste {
+                if let Some(paste) = &mut state.dialogs.paste {
                     "--temp 0.5 --top-k 7".clone_into(&mut paste.text);
                 }
                 state.apply(Command::Paste(PasteCommand::Edited));
@@ -312,7 +313,7 @@ fn dialogs() -> Vec<Scene> {
                 let notice = notice
                     .with_action("Save elsewhere…", Command::CloseNotice)
                     .with_action("Try again", Command::CloseNotice);
-                state.notices = vec![notice];
+                state.notices.push(notice);
             }),
         ),
     ]
@@ -323,7 +324,7 @@ fn tabbed_dialogs() -> Vec<Scene> {
     scenes.extend(ModelsTab::ALL.map(|tab| {
         let show = with(move |state| {
             state.apply(Command::Models(ModelsCommand::ShowDialog));
-            state.hub.tab = tab;
+            state.models.hub.tab = tab;
         });
         Scene::new(&format!("models, {}", tab.name()), show)
     }));
@@ -339,7 +340,7 @@ fn tabbed_dialogs() -> Vec<Scene> {
     scenes.extend(SettingsTab::ALL.map(|tab| {
         let show = move || {
             let mut state = with_folders(story());
-            state.settings_tab = Some(tab);
+            state.dialogs.settings = Some(tab);
             state
         };
         Scene::new(&format!("settings, {}", tab.name()), show)
@@ -347,7 +348,7 @@ fn tabbed_dialogs() -> Vec<Scene> {
     scenes.extend(HelpTab::ALL.map(|tab| {
         let show = move || {
             let mut state = with_folders(story());
-            state.help_tab = Some(tab);
+            state.dialogs.help = Some(tab);
             state
         };
         Scene::new(&format!("help, {}", tab.name()), show)

@@ -3,12 +3,12 @@
 
 use egui::{Popup, Ui};
 
+use super::document::FuturesDocument;
 use crate::design::icons::{Icon, icon_button};
 use crate::design::widgets::{Button, Chip, menu_item};
 use crate::generation::formatting::pane_letter;
 use crate::state::{
-    AppState, BranchesView, Command, Document, FUTURE_COUNTS, FUTURE_LENGTHS, FuturesCommand,
-    FuturesFormat, PathPurpose,
+    AppState, BranchesView, Command, FUTURE_COUNTS, FUTURE_LENGTHS, FuturesCommand, ResultFormat,
 };
 use crate::ui::layout::Breakpoint;
 
@@ -145,11 +145,10 @@ fn export_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         .gap(4.0)
         .accessible_name("Export the futures")
         .show(|ui| {
-            for format in FuturesFormat::ALL {
+            for format in ResultFormat::ALL {
                 let label = format!("Futures as {}…", format.extension().to_uppercase());
                 if menu_item(ui, &label, "", false).clicked() {
-                    let document = Document::Futures(format);
-                    commands.push(Command::AskPath(PathPurpose::Save(document)));
+                    commands.push(Command::save(FuturesDocument(format)));
                 }
             }
         });

@@ -4,6 +4,7 @@
 //! One function draws a pane's futures both on the screen and in a [`picture`].
 
 mod bar;
+mod document;
 mod entropy;
 pub mod picture;
 mod sentence;
@@ -20,6 +21,7 @@ use egui::{
 };
 
 pub(in crate::ui) use self::bar::futures_bar_ui;
+pub use self::document::FuturesDocument;
 use self::entropy::entropy_ui;
 use self::sentence::{count_words, reading};
 use self::tree::{tree_height, tree_ui};

@@ -29,7 +29,7 @@ const OWN: [(&str, &str); 5] = [
         "",
     ),
     (
-        "The codebooks of the IQ quantizations are llama.cpp's, from its package gguf-py, which is \
+        "The codebooks of the IQ quantizations are llama.cpp’s, from its package gguf-py, which is \
          licensed under the MIT license.",
         include_str!("../../../assets/licenses/gguf-py.txt"),
     ),

@@ -1,11 +1,13 @@
-//! The help: keys, words, what leaves the computer, where files are stored, known limits and licenses.
+//! The help: keys, words, filters, what leaves the computer, where files are stored, known limits and licenses.
 
 mod licenses;
+mod reference;
 mod words;
 
 use egui::{Align, Label, Layout, Ui, vec2};
 
 use self::licenses::LicensesUi;
+use self::reference::ReferenceUi;
 use self::words::words_ui;
 use super::keys::is_mac;
 use super::settings_dialog::folders_ui;
@@ -16,18 +18,21 @@ use crate::state::{AppState, Command, HelpTab, capitalize, key_help};
 
 pub use licenses::third_party_licenses;
 
-const SIZE: egui::Vec2 = vec2(760.0, 540.0);
+pub(super) use reference::show_page;
+
+const SIZE: egui::Vec2 = vec2(940.0, 640.0);
 
 /// The help's state between frames.
 #[derive(Debug, Default)]
 pub(super) struct HelpUi {
     licenses: LicensesUi,
+    reference: ReferenceUi,
 }
 
 impl HelpUi {
     /// Draws the help, if it is open.
     pub(super) fn ui(&mut self, ui: &Ui, state: &mut AppState, commands: &mut Vec<Command>) {
-        let Some(open) = state.help_tab else {
+        let Some(open) = state.dialogs.help else {
             return;
         };
         let dialog = TabbedDialog {
@@ -38,16 +43,17 @@ impl HelpUi {
                 .iter()
                 .position(|tab| *tab == open)
                 .unwrap_or_default(),
-            scrolls: open != HelpTab::Licenses,
+            scrolls: !matches!(open, HelpTab::Filters | HelpTab::Licenses),
         };
         let response = dialog.show(ui, |ui| match open {
             HelpTab::Keys => keys_ui(ui),
             HelpTab::Words => words_ui(ui),
+            HelpTab::Filters => self.reference.ui(ui),
             HelpTab::Privacy => privacy_ui(ui, state, commands),
             HelpTab::Limits => limits_ui(ui),
             HelpTab::Licenses => self.licenses.ui(ui),
         });
-        state.help_tab = HelpTab::ALL.get(response.selected).copied();
+        state.dialogs.help = HelpTab::ALL.get(response.selected).copied();
         if response.closed {
             commands.push(Command::ShowHelp(None));
         }
@@ -102,7 +108,7 @@ fn privacy_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
          it unless you add a server in Models and let a pane use it. Quartet has no accounts, no \
          telemetry and no update checks.",
     );
-    if let Some(words) = state.servers_in_use_words() {
+    if let Some(words) = state.models.servers_in_use_words(&state.panes) {
         paragraph_ui(ui, &words);
     }
     paragraph_ui(
@@ -151,13 +157,13 @@ mod tests {
     use egui_kittest::kittest::Queryable as _;
 
     use crate::state::tests::ready;
-    use crate::state::{Folders, HelpTab};
+    use crate::state::{HelpTab, SystemFolders};
     use crate::ui::testing::{Window, press, window_of};
 
     fn help(tab: HelpTab) -> Window {
         let mut state = ready();
-        state.help_tab = Some(tab);
-        state.folders = Folders {
+        state.dialogs.help = Some(tab);
+        state.folders.system = SystemFolders {
             data: Some("/home/ada/.local/share/quartet".into()),
             models: None,
         };
@@ -186,7 +192,7 @@ mod tests {
         );
         window.get_by_label("Open the settings folder");
         press(&mut window, "Keys");
-        assert_eq!(window.state().help_tab, Some(HelpTab::Keys));
+        assert_eq!(window.state().dialogs.help, Some(HelpTab::Keys));
     }
 
     #[test]
@@ -194,6 +200,20 @@ mod tests {
         let window = help(HelpTab::Words);
         window.get_by_label_contains("How unsure the model is before the draw");
         window.get_by_label("H = −Σ p log2 p");
+    }
+
+    #[test]
+    fn the_page_of_a_filter_can_be_found() {
+        let mut window = help(HelpTab::Filters);
+        window.get_by_label_contains("The Loop tab underlines");
+        window.get_by_label("Find a filter or a draw").focus();
+        window.run_steps(2);
+        window.event(egui::Event::Text("nucleus".to_owned()));
+        window.run_steps(3);
+        press(&mut window, "Top-p");
+        window.get_by_label("keep tokens, the most likely first, until Σ p ≥ P");
+        window.get_by_label_contains("‘boat’: 2.0 %, then dropped");
+        window.get_by_label("llama.cpp");
     }
 
     #[test]

@@ -19,12 +19,12 @@ const N_SHOWN: usize = 320;
 
 /// Draws the column.
 pub(super) fn details_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
-    let Some(run) = state.history.shown().cloned() else {
+    let Some(run) = state.runs.history.shown().cloned() else {
         return;
     };
     ui.spacing_mut().item_spacing.y = 4.0;
     let theme = Theme::of(ui);
-    if let Some((_, typed)) = &mut state.history.renaming {
+    if let Some((_, typed)) = &mut state.runs.history.renaming {
         rename_ui(ui, typed, commands);
     } else {
         let name = Face::Read.text(run.name()).color(theme.text_1);

@@ -31,7 +31,7 @@ pub(super) fn list_ui(
     commands: &mut Vec<Command>,
 ) {
     let (head, rest) = column.split_top_bottom_at_y(column.top() + HEAD);
-    let size = state.history.size_words(state.history_limits);
+    let size = state.runs.history.size_words(state.runs.limits);
     let words = format!("{size}. The oldest unpinned runs are deleted");
     let one_line = Face::Small.width(ui, &words) + LIMITS <= column.width() - 2.0 * FOOT_MARGIN;
     let foot_height = if one_line { FOOT } else { HIGH_FOOT };
@@ -46,11 +46,11 @@ pub(super) fn list_ui(
             // The sentence goes on after a space.
             ui.spacing_mut().item_spacing.x = 3.0;
             ui.add(label);
-            limits_ui(ui, &mut state.history_limits);
+            limits_ui(ui, &mut state.runs.limits);
         });
     } else {
         foot_area.add(label.truncate());
-        foot_area.horizontal(|ui| limits_ui(ui, &mut state.history_limits));
+        foot_area.horizontal(|ui| limits_ui(ui, &mut state.runs.limits));
     }
     if let Some(sentence) = sentence(state) {
         return sentence_ui(ui, rows, &sentence);
@@ -61,7 +61,7 @@ pub(super) fn list_ui(
 
 /// Returns the sentence that replaces the rows if there are none.
 fn sentence(state: &AppState) -> Option<String> {
-    let history = &state.history;
+    let history = &state.runs.history;
     if let Some(error) = &history.error {
         return Some(error.clone());
     }
@@ -90,7 +90,7 @@ fn head_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
             commands.push(Command::AskPath(PathPurpose::Run));
         }
         models_ui(ui, state);
-        let edit = TextEdit::singleline(&mut state.history.search)
+        let edit = TextEdit::singleline(&mut state.runs.history.search)
             .hint_text("Search prompts, texts and models")
             .frame(field_frame(ui))
             .desired_width(ui.available_width());
@@ -101,8 +101,8 @@ fn head_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
 
 fn models_ui(ui: &mut Ui, state: &mut AppState) {
     const ALL: &str = "All models";
-    let models = state.history.models();
-    let label = state.history.model.clone();
+    let models = state.runs.history.models();
+    let label = state.runs.history.model.clone();
     let label = label.unwrap_or_else(|| ALL.to_owned());
     let name = format!("Model: {label}");
     let response = ui.add(Button::new(&label).icon(Icon::Down).name(&name));
@@ -111,7 +111,7 @@ fn models_ui(ui: &mut Ui, state: &mut AppState) {
         .gap(4.0)
         .accessible_name("Model")
         .show(|ui| {
-            let chosen = &mut state.history.model;
+            let chosen = &mut state.runs.history.model;
             if menu_item(ui, ALL, "", chosen.is_none()).clicked() {
                 *chosen = None;
             }
@@ -126,11 +126,11 @@ fn models_ui(ui: &mut Ui, state: &mut AppState) {
 
 fn rows_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     let now = unix_time_secs();
-    let shown = state.history.shown().map(|run| run.file.clone());
+    let shown = state.runs.history.shown().map(|run| run.file.clone());
     let mut last_heading = "";
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = 0.0;
-        for run in state.history.found() {
+        for run in state.runs.history.found() {
             let (heading, time) = heading_and_time(run.finished_at(), now);
             if heading != last_heading {
                 heading_ui(ui, heading);

@@ -42,11 +42,11 @@ pub(super) fn history_ui(
 
 /// Arrow keys select a run, Enter opens it and Delete deletes it, unless a control has the focus.
 fn keys_ui(ui: &Ui, state: &AppState, commands: &mut Vec<Command>) {
-    if ui.memory(|memory| memory.focused().is_some()) || state.history.renaming.is_some() {
+    if ui.memory(|memory| memory.focused().is_some()) || state.runs.history.renaming.is_some() {
         return;
     }
-    let found = state.history.found();
-    let Some(shown) = state.history.shown() else {
+    let found = state.runs.history.found();
+    let Some(shown) = state.runs.history.shown() else {
         return;
     };
     let place = found.iter().position(|run| run.file == shown.file);
@@ -139,18 +139,18 @@ mod tests {
         window.run_steps(3);
         window.get_by_label_contains("The wolf, Test, 12 tokens");
         key(&mut window, Modifiers::NONE, Key::ArrowDown);
-        assert_eq!(window.state().history.selected.as_deref(), Some("a"));
-        window.state_mut().history.search = "wolf".to_owned();
+        assert_eq!(window.state().runs.history.selected.as_deref(), Some("a"));
+        window.state_mut().runs.history.search = "wolf".to_owned();
         window.run_steps(3);
         assert_eq!(
             window.query_all_by_label_contains("The fox, Test").count(),
             0
         );
-        window.state_mut().history.search = "TEST".to_owned();
+        window.state_mut().runs.history.search = "TEST".to_owned();
         window.run_steps(3);
         let of_model = window.query_all_by_label_contains("The fox, Test").count();
         assert_eq!(of_model, 1, "the model's name is searched too");
-        window.state_mut().history.search = "cat".to_owned();
+        window.state_mut().runs.history.search = "cat".to_owned();
         window.run_steps(3);
         window.get_by_label("No run contains ‘cat’.");
     }

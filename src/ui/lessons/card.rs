@@ -8,13 +8,14 @@ use super::mark::{MarkedText, mark_ui, marked};
 use super::matching::matching_ui;
 use super::options::{confidence_ui, option_keys_ui, options_ui};
 use super::order::order_ui;
-use crate::analysis::cache_lab::CacheLab;
 use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
 use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
 use crate::design::widgets::Button;
-use crate::lessons::{Lesson, LessonStep, Question, calibration_words, closeness, mean_excess};
+use crate::lessons::{
+    CacheTimes, Lesson, LessonStep, Question, calibration_words, closeness, mean_excess,
+};
 use crate::plots::{NamedCurve, cache_curves_ui};
 use crate::state::{AppState, Command, LessonCommand, LessonPhase, LessonRun, Pane};
 
@@ -32,7 +33,7 @@ const CURVES: f32 = 190.0;
 /// What the card shows besides the lesson itself.
 struct Evidence<'a> {
     marked: Option<MarkedText<'a>>,
-    cache: Option<&'a CacheLab>,
+    cache: Option<&'a dyn CacheTimes>,
     /// What the lesson is waiting for before it asks.
     waits_for: String,
 }
@@ -62,7 +63,7 @@ pub(in crate::ui) fn card_ui(
             n_tokens,
             text: state.panes.get(pane).and_then(Pane::generation),
         }),
-        cache: state.lab.cache.as_ref().and_then(|run| run.lab.as_ref()),
+        cache: state.lab.cache.times(),
         waits_for: waits_for(state),
     };
     let Some(run) = state.lessons.run_mut() else {
@@ -105,6 +106,7 @@ fn waits_for(state: &AppState) -> String {
     let measuring = state
         .lab
         .cache
+        .run
         .as_ref()
         .filter(|run| run.status.is_running());
     measuring.map_or_else(
@@ -256,7 +258,7 @@ fn curves_ui(ui: &mut Ui, evidence: &Evidence<'_>, run: &LessonRun) {
     let is_seen = run.phase() >= LessonPhase::See;
     let curves = ["One", "Two"].into_iter().zip(&step.curves);
     let curves = curves.map(|(name, curve)| NamedCurve {
-        points: curve.points(lab),
+        points: lab.points(*curve),
         name: if is_seen { curve.name() } else { name }.to_owned(),
     });
     let curves: Vec<NamedCurve> = curves.collect();
@@ -350,6 +352,11 @@ fn foot_ui(ui: &mut Ui, run: &LessonRun, commands: &mut Vec<Command>) {
             let goes_back = run.phase() == LessonPhase::Why;
             if goes_back && ui.add(Button::new("Back").quiet()).clicked() {
                 send(LessonCommand::Back);
+            }
+            let is_doing = run.phase() == LessonPhase::Do;
+            let label = "Set the text back";
+            if is_doing && ui.add(Button::new(label).quiet()).clicked() {
+                send(LessonCommand::SetBack);
             }
             let can_skip = run.again().is_some() && run.phase() < LessonPhase::See;
             if can_skip && ui.add(Button::new("Not now").quiet()).clicked() {

@@ -246,7 +246,7 @@ fn every_control_can_have_a_ring() {
             state.lessons.list.push(std::sync::Arc::new(lesson));
             let index = state.lessons.list.len() - 1;
             state.apply(Command::Lesson(LessonCommand::Start(index)));
-            let prompt = state.prompt.clone();
+            let prompt = state.prompt.text.clone();
             state.on_event(crate::state::tests::tokenized(prompt, 2));
             let run = state.lessons.run_mut().unwrap();
             assert_eq!(run.ring(), None, "the question comes first");

@@ -49,12 +49,28 @@ fn list_ui(ui: &mut Ui, moved: bool, state: &mut AppState, commands: &mut Vec<Co
     ui.add_space(22.0);
     head_ui(ui, state, commands);
     for index in 0..state.lessons.list.len() {
+        group_ui(ui, index, state);
         let row = row_ui(ui, index, state, commands);
         if moved && index == state.lessons.selected {
             ui.scroll_to_rect(row, None);
         }
     }
     ui.add_space(16.0);
+}
+
+/// Draws the heading of a group above its first lesson.
+fn group_ui(ui: &mut Ui, index: usize, state: &AppState) {
+    let group_at = |index: usize| state.lessons.list.get(index)?.group.as_deref();
+    let before = index.checked_sub(1).and_then(group_at);
+    let Some(group) = group_at(index).filter(|group| before != Some(group)) else {
+        return;
+    };
+    ui.add_space(12.0);
+    ui.horizontal(|ui| {
+        ui.add_space(14.0);
+        ui.label(Face::Strong.text(group).color(Theme::of(ui).text_1));
+    });
+    ui.add_space(4.0);
 }
 
 fn head_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
@@ -87,8 +103,8 @@ fn files_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         Action::SaveNewLesson,
         Action::SaveLessonAnswers,
     ] {
-        let command = state.command_of(action);
-        let name = state.action_name(action);
+        let command = action.command(state);
+        let name = action.name(state);
         let button = Button::new(&name).quiet();
         let response = ui.add_enabled(command.is_ok(), button);
         match command {
@@ -124,11 +140,11 @@ fn keys_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec<Command>) -> bool {
 }
 
 const fn covers_page(state: &AppState) -> bool {
-    state.palette.is_some()
-        || state.settings_tab.is_some()
-        || state.help_tab.is_some()
+    state.dialogs.palette.is_some()
+        || state.dialogs.settings.is_some()
+        || state.dialogs.help.is_some()
         || state.models.dialog_open
-        || state.path_field.is_some()
+        || state.dialogs.path_field.is_some()
 }
 
 /// Draws the row of a lesson. Returns its rectangle.

@@ -97,11 +97,11 @@ fn a_digit_chooses_an_option_in_step_mode_and_beside_a_text_field() {
     begin_loop(window.state_mut());
     window.run_steps(3);
     assert!(window.state().is_step_mode());
-    let prompt = window.state().prompt.clone();
+    let prompt = window.state().prompt.text.clone();
     key(&mut window, Modifiers::NONE, Key::Num2);
     let state = window.state();
     assert_eq!(state.lessons.run().unwrap().guess.option, Some(1));
-    assert_eq!(state.prompt, prompt);
+    assert_eq!(state.prompt.text, prompt);
     key(&mut window, Modifiers::NONE, Key::Enter);
     assert_eq!(phase(&window), Some(LessonPhase::Do));
 }

@@ -23,7 +23,7 @@ pub(super) fn compute_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Comma
     ui.scope_builder(builder, |ui| {
         choices_ui(ui, state, commands);
         ui.add_space(4.0);
-        let sentence = Face::Small.text(state.device_words());
+        let sentence = Face::Small.text(state.models.device_words());
         let sentence = sentence.color(Theme::of(ui).text_3);
         ui.add(Label::new(sentence).truncate());
     });
@@ -31,11 +31,11 @@ pub(super) fn compute_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Comma
 
 /// Draws a chip for each choice.
 pub(in crate::ui) fn choices_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
-    chooser_ui(ui, "Device", &state.device_rows(), commands);
-    chooser_ui(ui, "Precision", &state.precision_rows(), commands);
-    chooser_ui(ui, "KV cache", &state.cache_rows(), commands);
-    chooser_ui(ui, "Inputs", &state.inputs_rows(), commands);
-    if let Some(choice) = state.thread_choice() {
+    chooser_ui(ui, "Device", &state.models.device_rows(), commands);
+    chooser_ui(ui, "Precision", &state.models.precision_rows(), commands);
+    chooser_ui(ui, "KV cache", &state.models.cache_rows(), commands);
+    chooser_ui(ui, "Inputs", &state.models.inputs_rows(), commands);
+    if let Some(choice) = state.models.thread_choice() {
         threads_ui(ui, state, choice, commands);
     }
 }
@@ -79,12 +79,12 @@ fn threads_ui(ui: &mut Ui, state: &AppState, choice: ThreadChoice, commands: &mu
                 .speed(1.0);
             let field = ui.add(field).accessible_name("Number of threads");
             if field.changed() {
-                commands.push(state.with_threads(NonZeroUsize::new(n_threads)));
+                commands.push(state.models.with_threads(NonZeroUsize::new(n_threads)));
             }
             ui.label(format!("of {} available", choice.n_max));
             let default = Button::new("One per core");
             if ui.add_enabled(!choice.is_default, default).clicked() {
-                commands.push(state.with_threads(None));
+                commands.push(state.models.with_threads(None));
             }
         });
         hint_ui(ui, HINT);

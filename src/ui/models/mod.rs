@@ -64,7 +64,7 @@ pub(super) fn models_dialog_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec
         ui.set_height(size.y);
         head_ui(ui, commands);
         ui.add_space(8.0);
-        search_ui(ui, &mut state.hub, commands);
+        search_ui(ui, &mut state.models.hub, commands);
         ui.add_space(4.0);
         tabs_ui(ui, state);
         let (above, foot) = ui
@@ -125,8 +125,8 @@ fn tabs_ui(ui: &mut Ui, state: &mut AppState) {
     row.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
         for tab in ModelsTab::ALL {
-            if tab_ui(ui, tab.name(), tab == state.hub.tab) {
-                state.hub.tab = tab;
+            if tab_ui(ui, tab.name(), tab == state.models.hub.tab) {
+                state.models.hub.tab = tab;
             }
         }
     });
@@ -136,12 +136,12 @@ fn tabs_ui(ui: &mut Ui, state: &mut AppState) {
 
 fn list_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     let area = ScrollArea::vertical()
-        .id_salt(state.hub.tab.name())
+        .id_salt(state.models.hub.tab.name())
         .auto_shrink(false);
     area.show(ui, |ui| {
         ui.set_max_width(ui.available_width() - SCROLL_BAR);
         ui.spacing_mut().item_spacing.y = 0.0;
-        match state.hub.tab {
+        match state.models.hub.tab {
             ModelsTab::Recommended => hub_rows_ui(ui, &state.recommended_rows(), commands),
             ModelsTab::OnThisComputer => computer_ui(ui, state, commands),
             ModelsTab::HuggingFace => found_ui(ui, state, commands),
@@ -151,19 +151,26 @@ fn list_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
 }
 
 fn found_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
-    hub_rows_ui(ui, &state.kept_rows(), commands);
+    hub_rows_ui(ui, &state.models.hub.kept_rows(), commands);
     let theme = Theme::of(ui);
-    let (words, failed) = state.search_words();
+    let (words, failed) = state.models.hub.search_words();
     if !words.is_empty() {
         let color = if failed { theme.error } else { theme.text_2 };
         ui.add_space(10.0);
         ui.label(Face::Small.text(words).color(color));
     }
-    hub_rows_ui(ui, &state.found_rows(), commands);
+    let rows = state.models.hub.found_rows();
+    hub_rows_ui(ui, &rows, commands);
+    if rows.iter().any(|row| row.openness.is_some()) {
+        ui.add_space(12.0);
+        let hint = "The marks come from the search itself and, once a result’s files are shown, from \
+                    its configuration. No model is downloaded unless you ask.";
+        ui.label(Face::Small.text(hint).color(theme.text_3));
+    }
 }
 
 fn computer_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
-    for row in &state.model_rows() {
+    for row in &state.models.rows() {
         row_ui(ui, row, commands);
     }
     ui.add_space(12.0);

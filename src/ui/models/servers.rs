@@ -28,9 +28,9 @@ const ABOUT: &str = "llama-server, vLLM, Ollama, and any server with OpenAI’s 
 /// Draws the form and the rows.
 pub(super) fn servers_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     ui.add_space(10.0);
-    form_ui(ui, &mut state.servers.form, commands);
+    form_ui(ui, &mut state.models.servers.form, commands);
     ui.add_space(8.0);
-    let rows = state.server_rows();
+    let rows = state.models.servers.rows();
     let about = Face::Small.text(ABOUT).color(Theme::of(ui).text_3);
     ui.add(Label::new(about).wrap());
     ui.add_space(4.0);
@@ -217,7 +217,7 @@ fn panes_ui(ui: &mut Ui, row: &ServerRow, state: &AppState, commands: &mut Vec<C
         way_ui(ui, way);
         let served = way.served(&row.added);
         for (place, pane) in state.panes.iter().enumerate() {
-            let chosen = state.chosen_model(&pane.settings);
+            let chosen = state.models.chosen(&pane.settings);
             let is_used = chosen.and_then(|model| model.served()) == Some(&served);
             let label = format!("{} {}", pane_letter(place), pane.settings.name);
             if menu_item(ui, &label, "", is_used).clicked() {

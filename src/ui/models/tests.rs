@@ -7,10 +7,12 @@ use std::sync::Arc;
 use egui::{Key, Modifiers, vec2};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
-use crate::generation::{Conversion, Implementation, MemoryNeed, ModelOutline, ModelSource};
+use crate::generation::{
+    Conversion, Implementation, MemoryNeed, ModelOutline, ModelSource, Openness,
+};
 use crate::state::tests::{
-    CacheType, CpuThreads, DeviceChoice, Devices, DownloadEvent, Event, InputBits, PartialDownload,
-    Precision, ready,
+    CacheType, CpuThreads, DeviceChoice, Devices, DownloadEvent, Event, InputBits, ModelFiles,
+    ModelFormat, PartialDownload, Precision, Repository, ready,
 };
 use crate::state::{Command, ModelStatus, ModelsCommand, ModelsTab};
 use crate::ui::testing::{Window, key, press, window_of};
@@ -72,7 +74,7 @@ fn each_tab_shows_its_models_and_a_search_switches_to_its_tab() {
     field.type_text("tiny");
     window.run_steps(2);
     key(&mut window, Modifiers::NONE, Key::Enter);
-    assert_eq!(window.state().hub.tab, ModelsTab::HuggingFace);
+    assert_eq!(window.state().models.hub.tab, ModelsTab::HuggingFace);
     window.get_by_label("Searching for ‘tiny’");
     let found = DownloadEvent::Found {
         query: "tiny".to_owned(),
@@ -82,6 +84,66 @@ fn each_tab_shows_its_models_and_a_search_switches_to_its_tab() {
     window.state_mut().apply(Command::Hub(found));
     window.run_steps(2);
     window.get_by_label("No network");
+}
+
+/// A search result with this mark.
+fn result(name: &str, openness: Openness) -> Repository {
+    Repository {
+        name: name.to_owned(),
+        n_downloads: 1_234,
+        n_likes: 5,
+        license: Some("mit".to_owned()),
+        is_gated: false,
+        changed_at: None,
+        n_params: Some(600_000_000),
+        base_models: vec!["fox/base".to_owned()],
+        models: vec![ModelFiles {
+            format: ModelFormat::Gguf,
+            quantization: Some("Q8_0".to_owned()),
+            n_bytes: None,
+            paths: vec!["tiny-Q8_0.gguf".to_owned()],
+            openness: openness.clone(),
+        }],
+        openness,
+    }
+}
+
+#[test]
+fn search_results_say_what_opens_and_what_does_not() {
+    let mut window = dialog();
+    press(&mut window, "Hugging Face");
+    window.state_mut().models.hub.query = "tiny".to_owned();
+    window
+        .state_mut()
+        .apply(Command::Hub(crate::state::HubCommand::Search));
+    let not_yet = Openness::NotYet {
+        reason: "MLX weights of 4 bits".to_owned(),
+    };
+    let found = DownloadEvent::Found {
+        query: "tiny".to_owned(),
+        repositories: Ok(vec![
+            result("fox/tiny-GGUF", Openness::Opens),
+            result("fox/eye-GGUF", Openness::OpensAsTextOnly),
+            result("fox/quiet-GGUF", Openness::Unknown),
+            result("fox/tiny-4bit", not_yet),
+        ]),
+    };
+    let found = crate::state::HubCommand::Event(found);
+    window.state_mut().apply(Command::Hub(found));
+    window.run_steps(2);
+    for label in [
+        "opens",
+        "opens as text only",
+        "unknown",
+        "not yet",
+        "MLX weights of 4 bits. The same model as GGUF:",
+        "Show files fox/tiny-GGUF",
+    ] {
+        window.get_by_label(label);
+    }
+    assert!(window.query_by_label("Show files fox/tiny-4bit").is_none());
+    press(&mut window, "Show fox/tiny-4bit as GGUF");
+    window.get_by_label("Hide files fox/tiny-GGUF");
 }
 
 #[test]
@@ -139,7 +201,7 @@ fn unloading_the_model_disables_generate() {
 #[test]
 fn a_model_with_limited_features_says_so_in_the_top_bar_and_in_its_row() {
     let mut state = ready();
-    if let ModelStatus::Ready(model) = &mut state.model {
+    if let ModelStatus::Ready(model) = &mut state.models.main {
         Arc::make_mut(&mut model.info).implementation = Implementation::CandleTransformers;
     }
     let mut window = window_of(vec2(1280.0, 800.0), state);
@@ -198,8 +260,10 @@ fn a_warning_about_memory_can_be_overridden() {
             n_weight_bytes: 5_200_000_000,
             n_cache_bytes_per_token: 0,
             n_state_bytes: 0,
+            keeps_checkpoints: false,
             n_vocab: 0,
         },
+        experts: None,
         conversion: Some(Conversion {
             formats: vec![("IQ4_XS".to_owned(), "Q8_0".to_owned())],
             n_file_bytes: 2_700_000_000,
@@ -221,7 +285,10 @@ fn a_warning_about_memory_can_be_overridden() {
     );
     window.get_by_label("Cancel large");
     press(&mut window, "Open anyway large");
-    assert!(window.state().model.ready().is_none(), "it is loading");
+    assert!(
+        window.state().models.main.ready().is_none(),
+        "it is loading"
+    );
 }
 
 #[test]
@@ -265,7 +332,7 @@ fn the_thread_count_can_be_changed_and_reset() {
     window.get_by_label("Number of threads").focus();
     window.run_steps(2);
     key(&mut window, Modifiers::NONE, Key::ArrowUp);
-    let n_threads = |window: &Window| window.state().thread_choice().unwrap().n_threads;
+    let n_threads = |window: &Window| window.state().models.thread_choice().unwrap().n_threads;
     assert_eq!(n_threads(&window), count(5));
     press(&mut window, "One per core");
     assert_eq!(n_threads(&window), count(4));

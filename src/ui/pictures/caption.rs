@@ -60,7 +60,7 @@ fn settings(place: usize, generation: &Generation) -> String {
 }
 
 /// "Quartet Stories (`Q8_0`, CPU)".
-pub(super) fn model_words(model: &ModelInfo) -> String {
+pub(crate) fn model_words(model: &ModelInfo) -> String {
     let details: Vec<&str> = [model.quantization.as_str(), model.device.as_str()]
         .into_iter()
         .filter(|part| !part.is_empty())
@@ -90,7 +90,7 @@ fn source(generation: &Generation) -> String {
 }
 
 /// Joins a text into one line, truncated with "…" if it is long.
-pub(super) fn shortened(text: &str) -> String {
+pub(crate) fn shortened(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let line = words.join(" ");
     match line.char_indices().nth(MAX_PROMPT_CHARS) {

@@ -1,15 +1,11 @@
 //! Plots, tables and texts as pictures: the functions that draw them on screen draw them in an
 //! offscreen window, whose shapes become SVG, and from that PNG.
 
-mod cache_lab;
 mod caption;
-mod fit;
-mod model_comparison;
 mod palette;
 mod png;
 mod render;
 mod shapes;
-mod sweep;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -22,14 +18,13 @@ use egui::epaint::text::{FallbackRequest, FontProvider as _};
 use egui::{Context, Rect, UiBuilder, Vec2, ViewportId, ViewportInfo, pos2, vec2};
 use egui_system_font_provider::SystemFontProvider;
 
-pub use self::cache_lab::cache_drawing;
 pub use self::caption::{caption, step_caption};
-pub use self::fit::fit_drawing;
-pub use self::model_comparison::model_comparison_drawing;
+pub(crate) use self::caption::{model_words, shortened};
 pub use self::palette::Palette;
 pub use self::png::{PictureError, Pixels, pixels, png};
-pub use self::render::{View, drawing, encode, tree_drawing, verified_drawing, xray_drawing};
-pub use self::sweep::{QUALITY_AND_DIVERSITY, stability_drawing, sweep_drawing, sweep_pictures};
+pub use self::render::{
+    Look, drawing, encode, run_picture, tree_drawing, verified_drawing, xray_drawing,
+};
 pub use self::texts::TextsPicture;
 pub use self::xray::XrayPicture;
 use crate::design::fonts::Face;
@@ -38,7 +33,12 @@ use crate::plots::{CAPTION_GAP, MARGIN, PicturePlot};
 use crate::state::PictureStyle;
 
 /// Renders a plot of the Lab as SVG, at its default height.
-fn lab_svg(plot: &dyn PicturePlot, caption: &str, palette: Palette, style: PictureStyle) -> String {
+pub(crate) fn lab_svg(
+    plot: &dyn PicturePlot,
+    caption: &str,
+    palette: Palette,
+    style: PictureStyle,
+) -> String {
     let [width, height] = plot.default_size();
     svg(&Picture {
         plot,

@@ -5,11 +5,13 @@ use std::sync::Arc;
 use resvg::tiny_skia::Pixmap;
 use resvg::usvg;
 
-use super::{Palette, Picture, PictureError, TextsPicture, View, caption, drawing, png, svg};
+use super::{Look, Palette, Picture, PictureError, TextsPicture, caption, drawing, png, svg};
 use crate::analysis::trend::{Trend, TrendShape};
 use crate::generation::Generation;
 use crate::generation::testing::generation;
-use crate::plots::{NextTokenData, PicturePlot, ScoreData, SpeedData, StepAt, TrendData};
+use crate::plots::{
+    NextTokenData, PicturePlot, PlotChoices, PlottedRun, ScoreData, SpeedData, StepAt, TrendData,
+};
 use crate::state::{Plot, ScoreMeasure, Tint};
 
 const SIZE: [f32; 2] = [480.0, 300.0];
@@ -59,7 +61,7 @@ fn pictures(palette: Palette) -> Vec<(String, Vec<&'static str>)> {
             ],
         ),
         (
-            draw(&next.as_ref()),
+            draw(&next),
             vec![
                 "Next token",
                 "little",
@@ -134,13 +136,15 @@ fn a_plot_of_one_step_names_only_its_own_prompt() {
     "Another".clone_into(&mut prompt.text);
     let panes = panes.each_ref().map(Some);
     let of = |plot, pane| {
-        let step = Some(StepAt { pane, step: 0 });
-        let view = View {
-            plot,
-            step,
-            ..View::default()
+        let choices = PlotChoices {
+            step: Some(StepAt { pane, step: 0 }),
+            ..PlotChoices::default()
         };
-        let drawing = drawing(&panes, view);
+        let run = PlottedRun {
+            panes: &panes,
+            choices,
+        };
+        let drawing = drawing(plot, run, Look::default());
         ["‘Once there was", "‘Another’"].map(|prompt| drawing.contains(prompt))
     };
     assert_eq!(of(Plot::NextToken, 0), [true, false]);
@@ -319,7 +323,7 @@ fn an_empty_plot_can_be_exported() {
     let speed = SpeedData::of(&none);
     let plots: [(&dyn PicturePlot, &str); 3] = [
         (&score, "One staff for each pane"),
-        (&None::<&NextTokenData>, "The candidates for the latest"),
+        (&None::<NextTokenData>, "The candidates for the latest"),
         (&speed, "Tokens per second for each pane"),
     ];
     for (plot, words) in plots {
@@ -384,11 +388,11 @@ fn every_trend_on_the_list_states_its_title_and_its_panels() {
     let panes: Vec<Option<&Generation>> = panes.iter().map(Some).collect();
     for trend in Trend::ALL {
         let spec = trend.spec();
-        let view = View {
-            plot: Plot::Trend(trend),
-            ..View::default()
+        let run = PlottedRun {
+            panes: &panes,
+            choices: PlotChoices::default(),
         };
-        let drawing = drawing(&panes, view);
+        let drawing = drawing(Plot::Trend(trend), run, Look::default());
         assert!(drawing.contains(&format!(">{}<", spec.name)), "{drawing}");
         if let TrendShape::Lines { panels, .. } = spec.shape {
             let titles = panels.iter().map(|panel| panel.title);

@@ -3,14 +3,15 @@
 use egui::{Align2, Color32, Rect, Ui, UiBuilder, Vec2, pos2, vec2};
 
 use super::{N_FRAMES, Palette, context, input};
-use crate::analysis::watermark::{WatermarkScan, watermark_legend};
+use crate::analysis::watermark::{WatermarkScan, first_mark, watermark_legend};
 use crate::decoding::watermark::Watermark;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::design::widgets::{BADGE, legend, paint_badge};
 use crate::generation::Generation;
 use crate::plots::{
-    AROUND, MARGIN, PicturePlot, TITLE_ROW, TextRun, paint_text, paint_text_within, title_ui,
+    AROUND, MARGIN, PicturePlot, PlotChoices, PlotFile, PlottedRun, RunPicture, TITLE_ROW, TextRun,
+    paint_text, paint_text_within, title_ui,
 };
 use crate::state::Tint;
 use crate::ui::token_text::{TextEnd, TokenTextInput, paint_whole};
@@ -184,6 +185,24 @@ fn foot_words(generation: &Generation) -> String {
     match generation.steps.len() {
         1 => format!("{end} · 1 token"),
         n => format!("{end} · {n} tokens"),
+    }
+}
+
+/// The texts of a run.
+pub(super) struct TextsOfRun;
+
+impl RunPicture for TextsOfRun {
+    fn files(&self) -> Vec<PlotFile> {
+        vec![PlotFile::new("texts", "the texts, tinted by probability")]
+    }
+
+    fn plot<'a>(&self, run: PlottedRun<'a>) -> Option<Box<dyn PicturePlot + 'a>> {
+        let PlotChoices {
+            tint, watermark, ..
+        } = run.choices;
+        let chains = run.panes.iter().flatten().map(|text| &text.config.chain);
+        let watermark = watermark.or_else(|| first_mark(chains));
+        Some(Box::new(TextsPicture::of(run.panes, tint, watermark)))
     }
 }
 

@@ -7,7 +7,10 @@ use egui::{Color32, Ui};
 use crate::analysis::xray::{XrayRow, XrayTable};
 use crate::decoding::{ChainConfig, TokenId};
 use crate::generation::{Generation, Piece};
-use crate::plots::{AROUND, PicturePlot, StepAt, TITLE_ROW, title_ui};
+use crate::plots::{
+    AROUND, NextTokenData, PicturePlot, PlotFile, PlottedRun, RunPicture, StepAt, TITLE_ROW,
+    title_ui,
+};
 use crate::ui::xray::{Xray, table_height, table_ui};
 
 /// The maximum number of rows, besides those of the drawn and the generated token.
@@ -92,6 +95,30 @@ impl XrayPicture {
         let tokens = rows.chain(parts).chain(drawn).chain(generated);
         self.pieces = tokens.map(|token| (token.0, piece(token))).collect();
         self
+    }
+}
+
+/// The X-ray of the chosen step of a run, as it was recorded.
+pub(super) struct XrayOfRun;
+
+impl RunPicture for XrayOfRun {
+    fn files(&self) -> Vec<PlotFile> {
+        let title = "what each stage did where the texts diverge";
+        vec![PlotFile::new("x-ray", title)]
+    }
+
+    fn is_of_step(&self) -> bool {
+        true
+    }
+
+    /// Without an X-ray, it shows the candidates of the step.
+    fn plot<'a>(&self, run: PlottedRun<'a>) -> Option<Box<dyn PicturePlot + 'a>> {
+        let (at, text) = run.step()?;
+        let (chain, seed) = (&text.config.chain, text.config.seed);
+        if let Some(xray) = XrayPicture::of_step(text, at, chain, seed) {
+            return Some(Box::new(xray));
+        }
+        Some(Box::new(NextTokenData::of(at.pane, text, at.step)))
     }
 }
 

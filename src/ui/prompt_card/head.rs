@@ -32,7 +32,7 @@ pub(super) fn head_ui(
         ui.label(Face::Micro.text("Prompt").color(Theme::of(ui).text_3));
         changed |= mode_ui(ui, state);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if state.prompt.is_empty() {
+            if state.prompt.text.is_empty() {
                 changed |= starter_chips_ui(ui, state);
             } else {
                 length_ui(ui, card, state, view, commands);
@@ -44,25 +44,29 @@ pub(super) fn head_ui(
 }
 
 fn mode_ui(ui: &mut Ui, state: &mut AppState) -> bool {
-    let before = state.prompt_mode;
+    let before = state.prompt.mode;
     // A broken template can still be selected, so that the error appears below the card.
     let is_missing = |chat: &ChatSupport| *chat == ChatSupport::Missing;
-    let model = state.model.ready().filter(|model| is_missing(&model.chat));
-    let chat_unavailable = model.and_then(|_| state.chat_unavailable_reason());
+    let model = state
+        .models
+        .main
+        .ready()
+        .filter(|model| is_missing(&model.chat));
+    let chat_unavailable = model.and_then(|_| state.models.main.chat_unavailable_reason());
     ui.scope(|ui| {
         ui.spacing_mut().item_spacing.x = 0.0;
         for mode in PromptMode::ALL {
             let unavailable = chat_unavailable
                 .as_ref()
                 .filter(|_| mode == PromptMode::Chat);
-            let chosen = mode == state.prompt_mode;
+            let chosen = mode == state.prompt.mode;
             let part = ui
                 .add_enabled_ui(unavailable.is_none(), |ui| {
                     switch_part(ui, mode.name(), chosen)
                 })
                 .inner;
             if part.clicked() {
-                state.prompt_mode = mode;
+                state.prompt.mode = mode;
             }
             match unavailable {
                 Some(reason) => part.on_disabled_hover_text(reason),
@@ -70,7 +74,7 @@ fn mode_ui(ui: &mut Ui, state: &mut AppState) -> bool {
             };
         }
     });
-    state.prompt_mode != before
+    state.prompt.mode != before
 }
 
 /// Draws the token count, which opens the token popup.
@@ -81,7 +85,7 @@ fn length_ui(
     view: &mut TokensView,
     commands: &mut Vec<Command>,
 ) {
-    let Some(length) = state.prompt_length() else {
+    let Some(length) = state.prompt.length(&state.models.main) else {
         return;
     };
     let response = count_ui(ui, length).on_hover_text("Show the prompt as the model reads it");

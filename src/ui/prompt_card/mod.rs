@@ -58,20 +58,20 @@ pub(super) fn content_height(ui: &Ui, state: &AppState, card_width: f32) -> f32 
         face: Face::Prompt,
         width: card_width - 2.0 * SIDE,
     };
-    let rows = n_rows(ui, &state.prompt, style, MAX_ROWS);
+    let rows = n_rows(ui, &state.prompt.text, style, MAX_ROWS);
     let text = rows as f32 * Face::Prompt.row();
     text + system_height(ui, state, card_width) + refusal_height(ui, state, card_width)
 }
 
 fn system_height(ui: &Ui, state: &AppState, card_width: f32) -> f32 {
-    if state.prompt_mode == PromptMode::Raw {
+    if state.prompt.mode == PromptMode::Raw {
         return 0.0;
     }
     let style = TextStyle {
         face: SYSTEM_FACE,
         width: card_width - 2.0 * SIDE - SYSTEM_LABEL,
     };
-    let rows = n_rows(ui, &state.system, style, MAX_SYSTEM_ROWS);
+    let rows = n_rows(ui, &state.prompt.system, style, MAX_SYSTEM_ROWS);
     SYSTEM_TOP + rows as f32 * system_row(ui) + SYSTEM_BOTTOM
 }
 
@@ -121,7 +121,7 @@ impl PromptCard {
     ) {
         ring_ui(ui, rect, state, Ring::Prompt);
         let theme = Theme::of(ui);
-        let refused = state.prompt_refusal().is_some();
+        let refused = state.prompt.refusal(&state.models.main).is_some();
         let refusal = refusal_height(ui, state, rect.width());
         let (card, below) = rect.split_top_bottom_at_y(rect.bottom() - refusal);
         ui.painter().rect_filled(card, 8, theme.surface_1);
@@ -137,22 +137,22 @@ impl PromptCard {
         );
 
         // The order of the calls is the tab order.
-        let is_chat = state.prompt_mode == PromptMode::Chat;
+        let is_chat = state.prompt.mode == PromptMode::Chat;
         let mut head = child_ui(ui, head, "prompt head");
         let mut changed = head_ui(&mut head, card, state, &mut self.tokens, commands);
         let mut has_focus = false;
         if is_chat {
             let place = Rect::from_min_max(pos2(body.left(), top), body.right_top());
-            let system = system_ui(ui, place, &mut state.system);
+            let system = system_ui(ui, place, &mut state.prompt.system);
             changed |= system.changed();
-            if state.system.is_empty() {
-                changed |= empty_system_ui(ui, place, &mut state.sends_empty_system);
+            if state.prompt.system.is_empty() {
+                changed |= empty_system_ui(ui, place, &mut state.prompt.sends_empty_system);
             }
             has_focus |= system.has_focus();
         }
         let text = text_ui(&mut child_ui(ui, body, "prompt text"), state);
         if !std::mem::replace(&mut self.was_drawn, true) {
-            focus_at_end(ui, text.id, &state.prompt);
+            focus_at_end(ui, text.id, &state.prompt.text);
         }
         changed |= text.changed();
         has_focus |= text.has_focus();
@@ -161,7 +161,11 @@ impl PromptCard {
             commands.push(Command::PromptEdited);
         }
 
-        let refused = refused || state.prompt_length().is_some_and(|length| !length.fits());
+        let refused = refused
+            || state
+                .prompt
+                .length(&state.models.main)
+                .is_some_and(|length| !length.fits());
         let edge = match (has_focus, refused) {
             (true, _) => Stroke::new(2.0, theme.focus),
             (false, true) => Stroke::new(1.0, theme.error),
@@ -172,7 +176,7 @@ impl PromptCard {
 }
 
 fn text_ui(ui: &mut Ui, state: &mut AppState) -> egui::Response {
-    let (name, hint) = match state.prompt_mode {
+    let (name, hint) = match state.prompt.mode {
         PromptMode::Raw => ("Prompt", "Type a text to continue"),
         PromptMode::Chat => ("Message", "Type a message"),
     };
@@ -181,7 +185,7 @@ fn text_ui(ui: &mut Ui, state: &mut AppState) -> egui::Response {
     egui::ScrollArea::vertical()
         .id_salt("prompt")
         .show(ui, |ui| {
-            let edit = bare_edit(&mut state.prompt, Face::Prompt.font());
+            let edit = bare_edit(&mut state.prompt.text, Face::Prompt.font());
             let edit = edit.text_color(color).hint_text(hint);
             ui.add(edit).accessible_name(name)
         })

@@ -21,7 +21,7 @@ const GAP: f32 = 4.0;
 
 /// Returns the height of the sentence below a card of this width; 0 if there is none.
 pub(super) fn refusal_height(ui: &Ui, state: &AppState, card_width: f32) -> f32 {
-    let Some(sentence) = state.prompt_refusal() else {
+    let Some(sentence) = state.prompt.refusal(&state.models.main) else {
         return 0.0;
     };
     let job = sentence_job(sentence, card_width);
@@ -31,13 +31,13 @@ pub(super) fn refusal_height(ui: &Ui, state: &AppState, card_width: f32) -> f32 
 
 /// Draws the sentence in `rect`. Returns whether the prompt mode was changed.
 pub(super) fn refusal_ui(ui: &mut Ui, rect: Rect, state: &mut AppState) -> bool {
-    let Some(sentence) = state.prompt_refusal() else {
+    let Some(sentence) = state.prompt.refusal(&state.models.main) else {
         return false;
     };
     let inner = rect.with_min_y(rect.top() + GAP);
     let (words, button) = inner.split_left_right_at_x(inner.right() - BUTTON);
     sentence_ui(ui, words, sentence, rect.width());
-    if state.prompt_mode == PromptMode::Raw {
+    if state.prompt.mode == PromptMode::Raw {
         return false;
     }
     let layout = Layout::right_to_left(Align::Center);
@@ -45,7 +45,7 @@ pub(super) fn refusal_ui(ui: &mut Ui, rect: Rect, state: &mut AppState) -> bool 
         .with_layout(layout, |ui| ui.add(Chip::new("Use raw")).clicked())
         .inner;
     if clicked {
-        state.prompt_mode = PromptMode::Raw;
+        state.prompt.mode = PromptMode::Raw;
     }
     clicked
 }

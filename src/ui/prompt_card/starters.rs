@@ -8,14 +8,14 @@ use crate::state::{AppState, PromptMode, Starter};
 
 /// Draws as many buttons as fit, from right to left. Returns whether a click set the prompt.
 pub(super) fn starter_chips_ui(ui: &mut Ui, state: &mut AppState) -> bool {
-    let starters = Starter::all(state.prompt_mode);
+    let starters = Starter::all(state.prompt.mode);
     let mut changed = false;
     let n_shown = n_fitting(ui, starters);
     for starter in starters.iter().take(n_shown).rev() {
         let response = ui.add(Chip::new(starter.name));
         let response = response.on_hover_text(tooltip(starter));
         if response.clicked() {
-            starter.prompt.clone_into(&mut state.prompt);
+            starter.prompt.clone_into(&mut state.prompt.text);
             changed = true;
         }
     }
@@ -37,15 +37,15 @@ pub(super) fn starter_menu_ui(ui: &mut Ui, state: &mut AppState) -> bool {
     let response = ui.add(chip.quiet());
     Popup::menu(&response)
         .align(RectAlign::BOTTOM_END)
-        .width(menu_width(state.prompt_mode))
+        .width(menu_width(state.prompt.mode))
         .gap(4.0)
         .accessible_name("Starter prompts")
         .show(|ui| {
-            for starter in Starter::all(state.prompt_mode) {
-                let selected = starter.prompt == state.prompt;
+            for starter in Starter::all(state.prompt.mode) {
+                let selected = starter.prompt == state.prompt.text;
                 let item = menu_item(ui, starter.name, starter.prompt, selected);
                 if item.on_hover_text(starter.explanation).clicked() {
-                    starter.prompt.clone_into(&mut state.prompt);
+                    starter.prompt.clone_into(&mut state.prompt.text);
                     changed = true;
                 }
             }

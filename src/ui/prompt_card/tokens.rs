@@ -60,7 +60,7 @@ impl TokensView {
         state: &AppState,
         commands: &mut Vec<Command>,
     ) {
-        let Some(tokens) = state.prompt_tokens() else {
+        let Some(tokens) = state.prompt.tokens() else {
             return;
         };
         ui.set_width(size.x);
@@ -195,7 +195,7 @@ fn title_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     ui.horizontal(|ui| {
         let title = Face::Strong.text("As the model reads it");
         ui.label(title.color(theme.text_1));
-        if let Some(length) = state.prompt_length() {
+        if let Some(length) = state.prompt.length(&state.models.main) {
             let color = if length.fits() {
                 theme.text_3
             } else {

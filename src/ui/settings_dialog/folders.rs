@@ -12,8 +12,13 @@ use crate::state::{AppState, Command, FolderCommand, FolderKind, PathPurpose};
 
 /// Draws the folders.
 pub(in crate::ui) fn folders_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
-    folder_ui(ui, "Settings", state.folders.data.as_deref(), |ui| {
-        open_ui(ui, "Settings", state.folders.data.as_deref(), commands);
+    folder_ui(ui, "Settings", state.folders.system.data.as_deref(), |ui| {
+        open_ui(
+            ui,
+            "Settings",
+            state.folders.system.data.as_deref(),
+            commands,
+        );
     });
     note_ui(
         ui,
@@ -31,11 +36,11 @@ pub(in crate::ui) fn folders_ui(ui: &mut Ui, state: &AppState, commands: &mut Ve
              folder. The command line and the default use HF_HOME, if it is set",
         ),
     ] {
-        let folder = state.folder_of(kind);
+        let folder = state.folders.of(kind);
         folder_ui(ui, kind.name(), folder.as_deref(), |ui| {
             choose_ui(ui, state, kind, commands);
             open_ui(ui, kind.name(), folder.as_deref(), commands);
-            if state.is_chosen(kind) {
+            if state.folders.is_chosen(kind) {
                 default_ui(ui, state, kind, commands);
             }
         });

@@ -1,21 +1,20 @@
-//! The settings dialog. Each setting takes effect at once, or says when.
+//! The settings dialog. Each setting takes effect at once, or says when. To add one, add its entry to
+//! the list.
 
+mod controls;
 mod folders;
+mod list;
 
-use egui::{Align, DragValue, Layout, Popup, Ui, vec2};
-
-use super::models::choices_ui;
-use super::tabbed_dialog::TabbedDialog;
-use super::text_measures::prices_ui;
-use crate::design::fonts::Face;
-use crate::design::theme::Theme;
-use crate::design::widgets::{Chip, checkbox, hint_ui, menu_item, switch_part};
-use crate::state::{
-    AppState, BranchCommand, Command, MAX_PANES, ReadingFont, SettingsTab, TextSize, ThemeChoice,
-    Tint, ViewChoices,
-};
+use egui::{Align, Layout, Ui, vec2};
 
 pub(super) use self::folders::folders_ui;
+use self::list::{SETTINGS, Setting};
+use super::models::choices_ui;
+use super::tabbed_dialog::TabbedDialog;
+use crate::design::fonts::Face;
+use crate::design::theme::Theme;
+use crate::design::widgets::hint_ui;
+use crate::state::{AppState, Command, SettingsTab};
 
 const SIZE: egui::Vec2 = vec2(640.0, 480.0);
 
@@ -24,7 +23,7 @@ const NAMES: f32 = 148.0;
 
 /// Draws the dialog, if it is open.
 pub(super) fn settings_dialog_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec<Command>) {
-    let Some(open) = state.settings_tab else {
+    let Some(open) = state.dialogs.settings else {
         return;
     };
     let dialog = TabbedDialog {
@@ -37,15 +36,28 @@ pub(super) fn settings_dialog_ui(ui: &Ui, state: &mut AppState, commands: &mut V
             .unwrap_or_default(),
         scrolls: true,
     };
-    let response = dialog.show(ui, |ui| match open {
-        SettingsTab::Appearance => appearance_ui(ui, &mut state.view),
-        SettingsTab::Panes => panes_ui(ui, state, commands),
-        SettingsTab::Computing => computing_ui(ui, state, commands),
-        SettingsTab::Storage => storage_ui(ui, state, commands),
+    let response = dialog.show(ui, |ui| {
+        for setting in SETTINGS.iter().filter(|setting| setting.tab == open) {
+            setting_ui(ui, setting, state, commands);
+        }
+        match open {
+            SettingsTab::Computing => computing_ui(ui, state, commands),
+            SettingsTab::Storage => folders_ui(ui, state, commands),
+            SettingsTab::Appearance | SettingsTab::Panes => {}
+        }
     });
-    state.settings_tab = SettingsTab::ALL.get(response.selected).copied();
+    state.dialogs.settings = SettingsTab::ALL.get(response.selected).copied();
     if response.closed {
         commands.push(Command::ShowSettings(None));
+    }
+}
+
+fn setting_ui(ui: &mut Ui, setting: &Setting, state: &mut AppState, commands: &mut Vec<Command>) {
+    row_ui(ui, setting.name, |ui| {
+        (setting.control)(ui, state, commands)
+    });
+    if let Some(note) = setting.note {
+        note_ui(ui, &note(state));
     }
 }
 
@@ -71,149 +83,18 @@ fn note_ui(ui: &mut Ui, sentence: &str) {
     ui.add_space(6.0);
 }
 
-fn appearance_ui(ui: &mut Ui, view: &mut ViewChoices) {
-    row_ui(ui, "Theme", |ui| {
-        ui.spacing_mut().item_spacing.x = 0.0;
-        for theme in ThemeChoice::ALL {
-            if switch_part(ui, theme.name(), theme == view.theme).clicked() {
-                view.theme = theme;
-            }
-        }
-    });
-    row_ui(ui, "Text size", |ui| text_size_ui(ui, &mut view.text_size));
-    note_ui(ui, "All text, and everything around it");
-    row_ui(ui, "Typeface of texts", |ui| {
-        ui.spacing_mut().item_spacing.x = 0.0;
-        for font in ReadingFont::ALL {
-            if switch_part(ui, font.name(), font == view.reading_font).clicked() {
-                view.reading_font = font;
-            }
-        }
-    });
-    note_ui(
-        ui,
-        "The prompt and what the panes generate; exported pictures keep Literata",
-    );
-    row_ui(ui, "Tint", |ui| tint_ui(ui, &mut view.tint));
-    row_ui(ui, "Spaces", |ui| {
-        let label = Face::Body.text("Show spaces and line breaks");
-        checkbox(ui, &mut view.show_marks, label);
-    });
-    row_ui(ui, "Motion", |ui| {
-        let label = Face::Body.text("Reduce motion");
-        checkbox(ui, &mut view.reduce_motion, label);
-    });
-    note_ui(ui, "Popups, bars and scrolling change without a transition");
-}
-
-fn text_size_ui(ui: &mut Ui, size: &mut TextSize) {
-    let words = format!("{} %", size.percent());
-    let chip = ui.add(Chip::new(&words).name("Text size").chevron());
-    Popup::menu(&chip)
-        .width(120.0)
-        .gap(4.0)
-        .accessible_name("Text size")
-        .show(|ui| {
-            for choice in TextSize::ALL {
-                let words = format!("{} %", choice.percent());
-                if menu_item(ui, &words, "", choice == *size).clicked() {
-                    *size = choice;
-                }
-            }
-        });
-}
-
-fn tint_ui(ui: &mut Ui, tint: &mut Tint) {
-    let chip = ui.add(Chip::new(tint.name()).name("Tint of tokens").chevron());
-    Popup::menu(&chip)
-        .width(180.0)
-        .gap(4.0)
-        .accessible_name("Tint of tokens")
-        .show(|ui| {
-            for choice in Tint::ALL {
-                if menu_item(ui, choice.name(), "", choice == *tint).clicked() {
-                    *tint = choice;
-                }
-            }
-        });
-}
-
-fn panes_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
-    row_ui(ui, "Panes", |ui| {
-        ui.spacing_mut().item_spacing.x = 0.0;
-        for n_panes in 1..=MAX_PANES {
-            let selected = n_panes == state.panes.len();
-            if switch_part(ui, &n_panes.to_string(), selected).clicked() {
-                commands.push(Command::SetPaneCount(n_panes));
-            }
-        }
-    });
-    note_ui(
-        ui,
-        "New panes open on the right with a preset that no other pane has; undo brings back those \
-         that were removed",
-    );
-    row_ui(ui, "Prices", |ui| prices_ui(ui, &mut state.view.prices));
-    note_ui(ui, "For the cost of each text in Compare and Numbers");
-}
-
 fn computing_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.y = 8.0;
         choices_ui(ui, state, commands);
     });
     ui.add_space(10.0);
-    hint_ui(ui, &state.device_words());
+    hint_ui(ui, &state.models.device_words());
     hint_ui(
         ui,
         "Each choice applies to the next model that you open; open the current one again to change \
          how it computes",
     );
-}
-
-fn storage_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
-    row_ui(ui, "Kept runs", |ui| {
-        let limits = &mut state.history_limits;
-        let field = DragValue::new(&mut limits.n_runs).range(1..=100_000);
-        ui.add(field).accessible_name("Maximum runs to keep");
-        ui.label("runs or");
-        megabytes_ui(ui, "Maximum megabytes to keep", &mut limits.megabytes, 1);
-    });
-    note_ui(
-        ui,
-        "Applies when the next run is kept; the oldest unpinned runs are deleted first",
-    );
-    row_ui(ui, "Record", |ui| {
-        megabytes_ui(ui, "Memory for the record", &mut state.record_megabytes, 0);
-    });
-    note_ui(
-        ui,
-        &format!("Applies to the next run. {}", state.recording_words()),
-    );
-    row_ui(ui, "Earlier texts", |ui| {
-        let megabytes = &mut state.kept_megabytes;
-        megabytes_ui(ui, "Memory for earlier texts", megabytes, 0);
-    });
-    row_ui(ui, "KV cache", |ui| {
-        let name = "Memory for the KV cache of texts";
-        if megabytes_ui(ui, name, &mut state.cache_megabytes, 0) {
-            commands.push(Command::Branch(BranchCommand::LimitCache));
-        }
-    });
-    note_ui(
-        ui,
-        "Beyond these limits, the least recently shown texts are dropped, and branching from a \
-         text that left the cache starts with a prefill",
-    );
-    folders_ui(ui, state, commands);
-}
-
-/// Draws the field for a memory limit. Returns whether it changed.
-fn megabytes_ui(ui: &mut Ui, name: &str, megabytes: &mut u32, min: u32) -> bool {
-    let field = DragValue::new(megabytes).range(min..=100_000).speed(1.0);
-    let field = ui.add(field).accessible_name(name);
-    ui.label("MB");
-    field.changed()
 }
 
 #[cfg(test)]
@@ -222,13 +103,13 @@ mod tests {
     use egui_kittest::kittest::Queryable as _;
 
     use crate::state::tests::ready;
-    use crate::state::{AppState, Folders, ReadingFont, SettingsTab, ThemeChoice, Tint};
+    use crate::state::{AppState, ReadingFont, SettingsTab, SystemFolders, ThemeChoice, Tint};
     use crate::ui::testing::{Window, key, press, window_of};
 
     fn dialog(tab: SettingsTab) -> Window {
         let mut state: AppState = ready();
-        state.settings_tab = Some(tab);
-        state.folders = Folders {
+        state.dialogs.settings = Some(tab);
+        state.folders.system = SystemFolders {
             data: Some("/home/ada/.local/share/quartet".into()),
             models: Some("/home/ada/.cache/huggingface/hub".into()),
         };
@@ -265,10 +146,10 @@ mod tests {
             window.get_by_label(tab.name()).focus();
             window.run_steps(2);
             key(&mut window, Modifiers::NONE, Key::Enter);
-            assert_eq!(window.state().settings_tab, Some(tab));
+            assert_eq!(window.state().dialogs.settings, Some(tab));
         }
         key(&mut window, Modifiers::NONE, Key::Escape);
-        assert_eq!(window.state().settings_tab, None);
+        assert_eq!(window.state().dialogs.settings, None);
     }
 
     #[test]
@@ -298,7 +179,7 @@ mod tests {
         for kept in ["runs", "models"] {
             window.get_by_label(&format!("Choose the {kept} folder"));
         }
-        window.state_mut().chosen_folders.models = Some("/mnt/models".into());
+        window.state_mut().folders.chosen.models = Some("/mnt/models".into());
         window.run_steps(3);
         window.get_by_label("/mnt/models");
         let name = "Use the default models folder";

@@ -7,7 +7,7 @@ use egui::{Context, RawInput};
 
 use super::layout::Layout;
 use super::rows::Span;
-use super::transcript::Transcript;
+use super::transcript::{ShownThought, Transcript};
 use crate::design::style;
 use crate::generation::Generation;
 use crate::generation::testing::generation;
@@ -20,7 +20,7 @@ fn lay_out(text: &Generation, n_steps: &[usize], width: f32) -> (Transcript, Lay
     for n in n_steps {
         let mut growing = text.clone();
         growing.steps = text.steps.range(..*n).cloned().collect();
-        transcript.sync(&growing);
+        transcript.sync(&growing, ShownThought::AsText);
         let output = ctx.run_ui(RawInput::default(), |ui| {
             layout.update(ui, &transcript, width);
         });

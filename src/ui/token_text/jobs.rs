@@ -119,6 +119,7 @@ fn format(theme: &Theme, style: RunStyle) -> TextFormat {
         RunStyle::Special => (Face::Special, theme.special_text, Face::Read.row()),
         RunStyle::Bytes => (Face::Special, theme.byte_text, Face::Read.row()),
         RunStyle::Newline => (Face::Read, theme.token_text, BLANK_LINE),
+        RunStyle::Thought => (Face::Small, theme.text_3, Face::Read.row()),
     };
     TextFormat {
         line_height: Some(row),

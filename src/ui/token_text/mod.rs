@@ -15,6 +15,9 @@ mod paint;
 mod rows;
 #[cfg(test)]
 mod tests;
+mod thought;
+#[cfg(test)]
+mod thought_tests;
 mod transcript;
 mod visual_order;
 mod what_if_lines;
@@ -32,7 +35,7 @@ use egui::{
 
 use self::layout::Layout;
 use self::paint::Painting;
-use self::transcript::Transcript;
+use self::transcript::{ShownThought, Transcript};
 use crate::analysis::watermark::WatermarkScan;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
@@ -134,6 +137,8 @@ pub struct TokenView {
     viewport_top: f32,
     /// For how many more frames the text moves because it follows another one.
     n_following: u8,
+    /// Whether the user unfolded the text's thought.
+    is_unfolded: bool,
 }
 
 /// A place in the text.
@@ -173,7 +178,8 @@ impl TokenView {
     /// Shows the text in all available space.
     pub fn ui(&mut self, ui: &mut Ui, input: TokenTextInput<'_>) -> TokenTextResponse {
         let n_known = self.transcript.n_steps();
-        let restarted = self.transcript.sync(input.generation);
+        let shown = self.shown_thought(input.pinned);
+        let restarted = self.transcript.sync(input.generation, shown);
         if restarted {
             self.layout.clear();
         }
@@ -260,6 +266,7 @@ impl TokenView {
         claim_arrow_keys(ui, &response);
 
         let origin = rect.min + vec2(line.min, TOP);
+        self.thought_ui(ui, origin, width);
         let hovered = response
             .hover_pos()
             .and_then(|pointer| self.step_at(pointer - origin));
@@ -405,7 +412,7 @@ impl TokenView {
 /// Paints a whole text from this top left corner, in lines of this width. Returns its height.
 pub(super) fn paint_whole(ui: &Ui, corner: Pos2, width: f32, input: TokenTextInput<'_>) -> f32 {
     let (mut transcript, mut layout) = (Transcript::default(), Layout::default());
-    transcript.sync(input.generation);
+    transcript.sync(input.generation, ShownThought::AsText);
     layout.update(ui, &transcript, width);
     let painting = Painting {
         input,

@@ -140,7 +140,7 @@ impl Painting<'_> {
             RunStyle::Special => self.theme.special_bg,
             RunStyle::Bytes => self.theme.byte_bg,
             // A line break has no width; its tint would be a stray blob.
-            RunStyle::Newline => Color32::TRANSPARENT,
+            RunStyle::Newline | RunStyle::Thought => Color32::TRANSPARENT,
             RunStyle::Prompt | RunStyle::Text => {
                 let steps = &self.input.generation.steps;
                 let index = span.step.filter(|index| *index < steps.len());

@@ -3,7 +3,7 @@
 use egui::{Context, Event, Pos2, RawInput, Rect, Shape, Vec2, pos2, vec2};
 
 use super::layout::Layout;
-use super::transcript::{RunStyle, Transcript};
+use super::transcript::{RunStyle, ShownThought, Transcript};
 use super::{TextEnd, TokenTextInput, TokenTextResponse, TokenView};
 use crate::decoding::ChainConfig;
 use crate::design::style;
@@ -45,7 +45,7 @@ pub(super) fn long() -> Generation {
 
 fn transcript_of(generation: &Generation) -> Transcript {
     let mut transcript = Transcript::default();
-    transcript.sync(generation);
+    transcript.sync(generation, ShownThought::AsText);
     transcript
 }
 
@@ -182,7 +182,7 @@ fn text_that_arrives_in_pieces_equals_text_that_arrives_at_once() {
     let mut transcript = Transcript::default();
     for n_steps in 0..=whole.steps.len() {
         growing.steps = whole.steps.range(..n_steps).cloned().collect();
-        let restarted = transcript.sync(&growing);
+        let restarted = transcript.sync(&growing, ShownThought::AsText);
         assert_eq!(restarted, n_steps == 0);
     }
     assert_eq!(transcript.text(), transcript_of(&whole).text());
@@ -192,10 +192,10 @@ fn text_that_arrives_in_pieces_equals_text_that_arrives_at_once() {
 fn another_generation_of_the_same_prompt_starts_over() {
     let mut transcript = transcript_of(&generation(&[(" a", 0.5), (" fox", 0.5)]));
     let mut other = generation(&[(" the", 0.5), (" house", 0.5)]);
-    assert!(transcript.sync(&other));
+    assert!(transcript.sync(&other, ShownThought::AsText));
     assert_eq!(transcript.plain(), "Once there was the house");
     other.steps.truncate(1);
-    assert!(transcript.sync(&other));
+    assert!(transcript.sync(&other, ShownThought::AsText));
     assert_eq!(transcript.plain(), "Once there was the");
 }
 

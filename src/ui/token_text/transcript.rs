@@ -4,8 +4,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::analysis::{Thought, ThoughtScan};
 use crate::decoding::TokenId;
-use crate::generation::formatting::{code_point, is_invisible, joins};
+use crate::generation::formatting::{code_point, counted, is_invisible, joins};
 use crate::generation::{Generation, Piece, PieceKind, PromptRecord, Step};
 
 /// The style of a run of characters.
@@ -19,6 +20,8 @@ pub(super) enum RunStyle {
     /// Bytes that are not a complete character.
     Bytes,
     Newline,
+    /// The line that stands for a thought, or above it.
+    Thought,
 }
 
 impl RunStyle {
@@ -41,7 +44,7 @@ pub(super) struct Run {
 }
 
 /// The text of a pane so far, kept in sync with its generation.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Transcript {
     text: String,
     plain: String,
@@ -52,9 +55,59 @@ pub(super) struct Transcript {
     /// Trailing bytes that the next token may complete to a character. They are already shown.
     pending: Vec<u8>,
     prompt: Arc<PromptRecord>,
+    /// Finds the thought in the text.
+    scan: ThoughtScan,
+    /// The thought of the text, once it is complete, and how it is shown.
+    passage: Option<Passage>,
     /// The first and last step seen, to recognize another generation.
     first: Option<Fingerprint>,
     last: Option<Fingerprint>,
+}
+
+impl Default for Transcript {
+    fn default() -> Self {
+        Self {
+            text: String::new(),
+            plain: String::new(),
+            runs: Vec::new(),
+            step_starts: Vec::new(),
+            pending: Vec::new(),
+            prompt: Arc::default(),
+            scan: ThoughtScan::new(&PromptRecord::default()),
+            passage: None,
+            first: None,
+            last: None,
+        }
+    }
+}
+
+/// How the thought of a text is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ShownThought {
+    /// Like the rest of the text.
+    AsText,
+    /// As text below a line that folds it.
+    Unfolded,
+    /// As a line that unfolds it.
+    Folded,
+}
+
+/// The complete thought of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Passage {
+    pub(super) thought: Thought,
+    pub(super) is_folded: bool,
+}
+
+/// Leaves room for the arrow before the line of a thought.
+const INDENT: &str = "\u{A0}\u{A0}\u{A0}\u{A0}\u{A0}";
+
+/// "Thought for 212 tokens · 3 s".
+fn thought_words(thought: Thought, generation: &Generation) -> String {
+    let n_tokens = counted(thought.n_tokens(), "token");
+    let secs = thought.secs(generation);
+    let decimals = usize::from(secs < 9.95);
+    format!("Thought for {n_tokens} · {secs:.decimals$} s").replace(' ', "\u{A0}")
 }
 
 /// Distinguishes a step from the step at the same index of another generation.
@@ -66,15 +119,30 @@ const fn fingerprint(step: &Step) -> Fingerprint {
 
 impl Transcript {
     /// Appends the steps generated since the last call, or starts over if this is another
-    /// generation. Returns whether it started over.
-    pub(super) fn sync(&mut self, generation: &Generation) -> bool {
-        let restarted = !self.is_prefix_of(generation);
+    /// generation, or if its thought is shown otherwise. Returns whether it started over.
+    pub(super) fn sync(&mut self, generation: &Generation, shown: ShownThought) -> bool {
+        let is_same = self.is_prefix_of(generation);
+        if !is_same {
+            self.scan = ThoughtScan::new(&generation.prompt);
+        }
+        for step in generation.steps.iter().skip(self.scan.n_steps()) {
+            self.scan.push(&step.piece);
+        }
+        let thought = self.scan.thought().filter(|thought| thought.is_closed);
+        let thought = thought.filter(|_| shown != ShownThought::AsText);
+        let passage = thought.map(|thought| Passage {
+            thought,
+            is_folded: shown == ShownThought::Folded,
+        });
+        let restarted = !is_same || passage != self.passage;
         if restarted {
+            let scan = self.scan.clone();
             *self = Self::with_prompt(&generation.prompt);
+            (self.scan, self.passage) = (scan, passage);
         }
         let n_known = self.n_steps();
         for step in generation.steps.iter().skip(n_known) {
-            self.push(&step.piece);
+            self.push_around_thought(step, generation);
         }
         self.first = generation.steps.first().map(fingerprint);
         self.last = generation.steps.last().map(fingerprint);
@@ -137,6 +205,7 @@ impl Transcript {
     fn with_prompt(prompt: &Arc<PromptRecord>) -> Self {
         let mut transcript = Self {
             prompt: Arc::clone(prompt),
+            scan: ThoughtScan::new(prompt),
             ..Self::default()
         };
         let start = Run {
@@ -153,6 +222,59 @@ impl Transcript {
         // Even an empty prompt has a run, so that there is always one.
         transcript.push_run(start, "");
         transcript
+    }
+
+    /// Appends a step, unless it is part of a folded thought, and the line that stands for it.
+    fn push_around_thought(&mut self, step: &Step, generation: &Generation) {
+        let Some(Passage { thought, is_folded }) = self.passage else {
+            return self.push(&step.piece);
+        };
+        let (index, steps) = (self.n_steps(), thought.steps());
+        if index == steps.start {
+            let line = Run {
+                start: self.text.len(),
+                step: None,
+                style: RunStyle::Thought,
+                blank: false,
+            };
+            self.push_run(
+                line,
+                &format!("{INDENT}{}", thought_words(thought, generation)),
+            );
+            if !is_folded {
+                self.end_line();
+            }
+        }
+        if index == steps.end && is_folded && !step.piece.bytes.starts_with(b"\n") {
+            self.end_line();
+        }
+        if is_folded && steps.contains(&index) {
+            self.step_starts.push(self.text.len());
+        } else {
+            self.push(&step.piece);
+        }
+    }
+
+    fn end_line(&mut self) {
+        let newline = Run {
+            start: self.text.len(),
+            step: None,
+            style: RunStyle::Newline,
+            blank: false,
+        };
+        self.push_run(newline, "\n");
+    }
+
+    /// Returns the offset of the line that stands for the thought.
+    pub(super) fn thought_line(&self) -> Option<usize> {
+        let mut runs = self.runs.iter();
+        runs.find(|run| run.style == RunStyle::Thought)
+            .map(|run| run.start)
+    }
+
+    /// Returns the thought of the text, if it is complete, and how it is shown.
+    pub(super) const fn passage(&self) -> Option<Passage> {
+        self.passage
     }
 
     fn push(&mut self, piece: &Piece) {

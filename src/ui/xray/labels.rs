@@ -9,7 +9,7 @@ use crate::generation::formatting::{grouped, percent, token_word};
 pub(super) fn head_labels(column: &XrayColumn) -> (String, String) {
     let (name, shows_count) = match &column.at {
         XrayPlace::Model => ("Softmax", true),
-        XrayPlace::Row(with) => (with.name(), false),
+        XrayPlace::Row(heading) => (heading.as_str(), false),
         XrayPlace::Mixture(_) => ("Mixture", true),
         XrayPlace::Grammar(grammar) if grammar.masked => (GrammarRule::NAME, true),
         XrayPlace::Grammar(_) => ("Check", true),
@@ -41,7 +41,7 @@ pub(super) fn head_labels(column: &XrayColumn) -> (String, String) {
 pub(super) fn settings_label(column: &XrayColumn) -> String {
     let label = match &column.at {
         XrayPlace::Model | XrayPlace::Row(_) => return String::new(),
-        XrayPlace::Mixture(scale) => return format!("× {scale}"),
+        XrayPlace::Mixture(guidance) => return guidance.strength(),
         XrayPlace::Grammar(grammar) => {
             let is_redrawn = grammar.masked && grammar.rule.mode() == GrammarMode::Check;
             return if is_redrawn { "redrawn" } else { "" }.to_owned();
@@ -126,9 +126,7 @@ pub(super) fn foot_sentence(column: &XrayColumn) -> String {
         (None, XrayPlace::Stage { stage, .. }) if matches!(stage.filter, Filter::SynthId(_)) => {
             format!("{entropy}. On average over all keys, the watermark changes nothing")
         }
-        (None, XrayPlace::Mixture(scale)) => format!(
-            "{entropy}. The second run’s log-probs + {scale} × (the pane’s own − the second run’s)"
-        ),
+        (None, XrayPlace::Mixture(guidance)) => format!("{entropy}. {}", guidance.formula()),
         (None, _) => entropy,
     }
 }

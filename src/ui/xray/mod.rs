@@ -36,7 +36,7 @@ const SCROLL_BAR: f32 = 8.0;
 const MAX_FIXED: usize = 3;
 
 /// A table of one step, and everything needed to draw it.
-pub(super) struct Xray<'a> {
+pub(crate) struct Xray<'a> {
     pub table: &'a XrayTable,
     /// The index of the pane, which determines the color.
     pub pane: usize,
@@ -55,7 +55,7 @@ pub(super) struct Xray<'a> {
 
 /// How the user interacted with the table.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct XrayResponse {
+pub(crate) struct XrayResponse {
     /// The index in the chain of the stage to mute or unmute.
     pub toggled: Option<usize>,
     /// Where the user moved the coin to, from 0 to 1.
@@ -112,7 +112,7 @@ pub(super) fn xray_ui(ui: &mut Ui, body: Rect, state: &AppState, commands: &mut 
 }
 
 /// Returns the chain with the stage at this index muted or unmuted.
-pub(super) fn toggled(chain: &ChainConfig, index: usize) -> ChainConfig {
+pub(crate) fn toggled(chain: &ChainConfig, index: usize) -> ChainConfig {
     let mut chain = chain.clone();
     if let Some(stage) = chain.stages.get_mut(index) {
         stage.enabled = !stage.enabled;
@@ -121,7 +121,7 @@ pub(super) fn toggled(chain: &ChainConfig, index: usize) -> ChainConfig {
 }
 
 /// Shows a sentence in place of the table.
-pub(super) fn sentence_ui(ui: &mut Ui, rect: Rect, sentence: &str) {
+pub(crate) fn sentence_ui(ui: &mut Ui, rect: Rect, sentence: &str) {
     let mut ui = child_ui(ui, rect, "x-ray sentence");
     ui.add_space(4.0);
     let text = Face::Small.text(sentence).color(Theme::of(&ui).text_3);
@@ -134,7 +134,7 @@ pub(super) fn table_height(n_rows: usize) -> f32 {
 }
 
 /// Draws the table and the coin bar below it.
-pub(super) fn table_ui(ui: &mut Ui, rect: Rect, xray: &Xray<'_>) -> XrayResponse {
+pub(crate) fn table_ui(ui: &mut Ui, rect: Rect, xray: &Xray<'_>) -> XrayResponse {
     let columns = Columns::of(ui, rect.width(), xray);
     // Only complete rows: none is cut in half.
     let room = rect.height() - HEADS - FEET - COIN_BAR;

@@ -45,8 +45,11 @@ fn fault_of_pass(at: StepAt<'_>, rule: Drafts, draft: Draft) -> Option<String> {
         return Some(format!("its draft is number {place} of {n_drafts}"));
     }
     let steps = &at.text.steps;
-    let before = at.index.checked_sub(1).and_then(|index| steps.get(index));
-    let before = before.and_then(|step| Some((step.draft?, step.token)));
+    let before = at
+        .index
+        .checked_sub(1)
+        .and_then(|index| steps.get(index))
+        .and_then(|step| Some((step.draft?, step.token)));
     let follows = match before {
         // A pass that was accepted so far goes on, and ends with a token of the chain.
         Some((before, taken)) if place > 0 => {
@@ -69,8 +72,12 @@ fn fault_of_probs(at: StepAt<'_>, rule: Drafts, draft: Draft) -> Option<String> 
         return Some("its draft has a probability that no draft of its settings has".to_owned());
     }
     let token = draft.token?;
-    let in_head = trace.raw.head.iter().position(|known| known.token == token);
-    let in_head = in_head.map(|place| trace.head_final_prob(place).unwrap_or(0.0));
+    let in_head = trace
+        .raw
+        .head
+        .iter()
+        .position(|known| known.token == token)
+        .map(|place| trace.head_final_prob(place).unwrap_or(0.0));
     let left = trace.survivors.iter().find(|left| left.token == token);
     let taken = (trace.draw.token == token).then_some(trace.draw.prob);
     let known = taken.or(left.map(|left| left.prob)).or(in_head);

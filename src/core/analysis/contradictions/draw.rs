@@ -3,7 +3,7 @@
 use super::ContradictionKind::{Choice, Figures};
 use super::found::{Found, StepAt, figure, near};
 use crate::decoding::{
-    Coins, DraftRule, Drafts, Evidence, Filter, GrammarMode, Picked, Selector, Trace, WhatIf,
+    Coins, DraftRule, Drafts, Evidence, Filter, GrammarMode, Picked, Tosses, Trace, WhatIf,
     rechoice,
 };
 use crate::generation::Implementation;
@@ -70,16 +70,7 @@ fn coins_of(at: StepAt<'_>) -> Coins {
 /// Checks that the coin is that of the seed and the position, and that it fell on the token.
 fn check_coin(at: StepAt<'_>, found: &mut Found) {
     let draw = &at.step.trace.draw;
-    let has_one_coin = match at.config.chain.selector {
-        Selector::Multinomial
-        | Selector::MirostatV1(_)
-        | Selector::MirostatV2(_)
-        | Selector::AdaptiveP(_) => true,
-        Selector::Greedy
-        | Selector::GumbelMax
-        | Selector::GumbelMark(_)
-        | Selector::BeamSearch(_) => false,
-    };
+    let has_one_coin = at.config.chain.selector.spec().tosses == Tosses::One;
     let is_tossed = has_one_coin && draw.picked == Picked::ByChain;
     let expected = is_tossed.then(|| coins_of(at).draw());
     match (draw.coin, expected) {

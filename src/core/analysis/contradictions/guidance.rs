@@ -27,11 +27,29 @@ pub(super) fn check(at: StepAt<'_>, found: &mut Found) {
     let Some(mixture) = trace.mixture.as_deref() else {
         return;
     };
-    let of_own = fault_of_row(trace, &mixture.own);
+    let of_layer = fault_of_layer(mixture);
+    let of_own = of_layer.or_else(|| fault_of_row(trace, &mixture.own));
     let of_rows = of_own.or_else(|| fault_of_row(trace, &mixture.other));
     if let Some(words) = of_rows.or_else(|| fault_of_mixture(trace, mixture)) {
         found.step(at, Figures, words);
     }
+}
+
+/// Checks that the other row comes from one of the early layers that guide, if some do.
+fn fault_of_layer(mixture: &Mixture) -> Option<String> {
+    let layers = mixture.guidance.against.layers();
+    let is_right = match mixture.other.layer {
+        Some(layer) => layers.contains(&layer),
+        None => layers.is_empty(),
+    };
+    if is_right && mixture.own.layer.is_none() {
+        return None;
+    }
+    let guidance = &mixture.guidance;
+    Some(match mixture.own.layer.or(mixture.other.layer) {
+        Some(layer) => format!("it was guided by layer {layer}, which {guidance} does not name"),
+        None => format!("it does not say which layer guided it under {guidance}"),
+    })
 }
 
 fn fault_of_row(trace: &Trace, row: &MixedRow) -> Option<String> {
@@ -71,14 +89,14 @@ fn fault_of_row(trace: &Trace, row: &MixedRow) -> Option<String> {
 
 /// Mixes the rows again.
 fn fault_of_mixture(trace: &Trace, mixture: &Mixture) -> Option<String> {
-    let scale = f64::from(mixture.guidance.scale);
+    let scale = f64::from(mixture.guidance.scale.unwrap_or(1.0));
     let rows = mixture.own.head_probs.iter().zip(&mixture.other.head_probs);
     let mut known = trace.raw.head.iter().zip(rows);
     let wrong = known.find(|(known, (own, other))| {
         let [own, other] = [**own, **other].map(|prob| f64::from(prob).ln());
         // Probabilities below the range of 32 bits say nothing.
         let is_known = own > -80.0 && other > -80.0;
-        let mixed = other + scale * (own - other);
+        let mixed = mixture.guidance.mix_log_probs(own, other);
         let room = OF_LOGIT * (1.0 + scale.abs());
         is_known && (mixed - f64::from(known.logit)).abs() > room
     });

@@ -65,8 +65,12 @@ fn check_server(text: &Generation, found: &mut Found) {
         let words = "it says what a server did not apply, and its model ran on this computer";
         found.text(Settings, words);
     }
-    let configs = text.earlier.iter().map(|earlier| &earlier.config);
-    let configs: Vec<_> = configs.chain([&text.config]).collect();
+    let configs: Vec<_> = text
+        .earlier
+        .iter()
+        .map(|earlier| &earlier.config)
+        .chain([&text.config])
+        .collect();
     let is_set = |words: &str| {
         let mut chains = configs.iter().map(|config| &config.chain);
         chains.any(|chain| has_setting(chain, words))
@@ -112,6 +116,7 @@ mod tests {
         // It failed before it used one.
         assert_eq!(found(&text), [""; 0]);
         let row = MixedRow {
+            layer: None,
             top: TokenId(0),
             top_prob: 0.5,
             prob: 0.5,

@@ -5,9 +5,7 @@ use super::ContradictionKind::{Figures, Settings};
 use super::found::{Found, StepAt, figure};
 use crate::analysis::grammar::Drawable;
 use crate::decoding::rules::BeamScores;
-use crate::decoding::{
-    Filter, KnownCount, KnownProb, Picked, Selector, StageReport, what_if_stages,
-};
+use crate::decoding::{Filter, KnownCount, KnownProb, Picked, StageReport, Tosses, what_if_stages};
 
 /// The error of sums and of probabilities in 32 bits.
 const ROUNDING: f64 = 1e-4;
@@ -113,13 +111,9 @@ fn fault_of_whole(stage: &StageReport, mass: f64) -> Option<String> {
 /// Compares the last stage with the probabilities with which the token was drawn.
 fn check_last(at: StepAt<'_>, found: &mut Found) {
     let trace = &at.step.trace;
-    let draws_as_left = matches!(
-        at.config.chain.selector,
-        Selector::Multinomial
-            | Selector::GumbelMax
-            | Selector::GumbelMark(_)
-            | Selector::BeamSearch(_)
-    );
+    let selector = at.config.chain.selector.spec();
+    let tosses = selector.tosses != Tosses::None && !selector.reweighs;
+    let draws_as_left = tosses || selector.compares_texts();
     let Some(last) = trace.stages.last().filter(|_| draws_as_left) else {
         return;
     };
@@ -131,8 +125,10 @@ fn check_last(at: StepAt<'_>, found: &mut Found) {
         let words = format!("it was drawn from {n} tokens, the last stage left {left}");
         found.step(at, Figures, words);
     }
-    let finals = trace.head_final_probs.iter();
-    let finals = finals.map(|prob| prob.map(|prob| prob as f32));
+    let finals = trace
+        .head_final_probs
+        .iter()
+        .map(|prob| prob.map(|prob| prob as f32));
     let is_same = last.head_probs.iter().copied().eq(finals);
     if !is_same {
         let words = "its final probabilities are not those that the last stage left";

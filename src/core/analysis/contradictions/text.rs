@@ -3,7 +3,7 @@
 use super::ContradictionKind::{Choice, Ending, Lineage, Prompt};
 use super::found::Found;
 use crate::generation::{
-    EndOfText, FinishReason, Generation, Implementation, OriginChange, Piece, PieceKind,
+    EndOfText, FinishReason, Generation, Implementation, OriginChange, Piece, PieceKind, Step,
     StopMatcher,
 };
 
@@ -100,7 +100,7 @@ fn fault_of_limits(text: &Generation) -> Option<String> {
     }
     if is_local && n_context > 0 && n_all > n_context + 1 {
         return Some(format!(
-            "it has {n_all} tokens, its model's context {n_context}"
+            "it has {n_all} tokens, its model’s context {n_context}"
         ));
     }
     let last = text.steps.last();
@@ -117,7 +117,7 @@ fn fault_of_limits(text: &Generation) -> Option<String> {
             "it ended because its context of {n_context} tokens is full and has {n_all}"
         )),
         FinishReason::EndOfText if is_local => {
-            let is_end = last.is_some_and(|last| last.piece.kind == PieceKind::Special);
+            let is_end = last.is_some_and(|last| may_end(text, last));
             let stops = text.config.limits.end_of_text == EndOfText::Stops;
             (!(is_end && stops)).then(|| "it ended with no token that ends a text".to_owned())
         }
@@ -133,6 +133,15 @@ fn fault_of_limits(text: &Generation) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// Returns whether a token may be one of those that end a text of its model.
+fn may_end(text: &Generation, last: &Step) -> bool {
+    let end_tokens = &text.model.provenance.end_tokens;
+    if end_tokens.is_empty() {
+        return last.piece.kind == PieceKind::Special;
+    }
+    end_tokens.contains(&last.token)
 }
 
 /// Searches the text for stop sequences again.
@@ -223,6 +232,45 @@ pub(super) fn check_lineage(text: &Generation, parent: Option<&Generation>, foun
             let words =
                 format!("it branched by {n_tokens} tokens by hand, {n_by_hand} are marked so");
             found.text(Choice, words);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::decoding::TokenId;
+    use crate::generation::testing::generation;
+
+    /// Returns what is wrong with the ending of a text whose model ends texts with these tokens.
+    fn fault(last: &str, end_tokens: &[TokenId]) -> Option<String> {
+        let mut text = generation(&[(" little", 0.5), (last, 0.25)]);
+        text.finish = Some(FinishReason::EndOfText);
+        Arc::make_mut(&mut text.model).provenance.end_tokens = end_tokens.to_vec();
+        fault_of_limits(&text)
+    }
+
+    #[test]
+    fn a_text_ends_with_an_end_token_of_its_model() {
+        let (end, house) = (TokenId(0), TokenId(4));
+        for (last, end_tokens, is_right) in [
+            ("</s>", &[end][..], true),
+            // A tokenizer doesn't have to list its end tokens as special.
+            (" house", &[end, house], true),
+            (" house", &[end], false),
+            ("</s>", &[house], false),
+            // Unknown end tokens are special.
+            ("</s>", &[], true),
+            (" house", &[], false),
+        ] {
+            let fault = fault(last, end_tokens);
+            assert_eq!(
+                fault.is_none(),
+                is_right,
+                "{last} {end_tokens:?}: {fault:?}"
+            );
         }
     }
 }

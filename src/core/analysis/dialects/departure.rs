@@ -120,18 +120,10 @@ fn index_of(filter: &Filter, stages: &[Stage]) -> Option<usize> {
     })
 }
 
-/// Whether the engine can pick tokens in this way. Gumbel-max draws from the same distribution as
-/// one coin, so every engine has it in effect.
-const fn has_selector(dialect: Dialect, selector: Selector) -> bool {
-    match selector {
-        Selector::Greedy | Selector::Multinomial | Selector::GumbelMax => true,
-        Selector::GumbelMark(_) => matches!(dialect, Dialect::Vllm),
-        Selector::MirostatV1(_) | Selector::MirostatV2(_) => {
-            matches!(dialect, Dialect::LlamaCpp | Dialect::Ollama)
-        }
-        Selector::AdaptiveP(_) => matches!(dialect, Dialect::LlamaCpp),
-        Selector::BeamSearch(_) => matches!(dialect, Dialect::Transformers),
-    }
+/// Returns whether the engine can pick tokens in this way.
+fn has_selector(dialect: Dialect, selector: Selector) -> bool {
+    let engines = selector.spec().engines;
+    engines.is_none_or(|engines| engines.contains(&dialect))
 }
 
 #[cfg(test)]

@@ -48,8 +48,8 @@ fn branch(texts: &[&[TokenId]], own: &[TokenId]) -> FutureBranch {
     let n_shared = texts
         .iter()
         .map(|text| common_prefix_len(first, text))
-        .min();
-    let n_shared = n_shared.unwrap_or(0);
+        .min()
+        .unwrap_or(0);
     let tokens = first.get(..n_shared).unwrap_or_default();
     let rest: Vec<&[TokenId]> = texts
         .iter()

@@ -1,26 +1,32 @@
 //! Findings about guidance whose scale has no effect or an unexpected one.
 
 use super::{Importance, Lint, sentence};
-use crate::decoding::{Against, ChainConfig};
+use crate::decoding::ChainConfig;
 
 pub(super) fn lints(chain: &ChainConfig) -> Vec<Lint> {
     let Some(guidance) = &chain.guidance else {
         return Vec::new();
     };
-    let other = match guidance.against {
-        Against::Prompt(_) => "the other prompt",
-        Against::Model => "the second model",
+    let Some(scale) = guidance.scale else {
+        return Vec::new();
     };
+    let spec = guidance.against.spec();
     let found = if guidance.is_neutral() {
-        let words = "guidance with a scale of 1 changes nothing, but runs every step twice";
-        Some((Importance::Idle, words.to_owned()))
-    } else if guidance.scale < 1.0 {
-        let words = format!("a guidance scale below 1 moves the text towards {other}");
-        Some((Importance::Mistaken, words))
-    } else if guidance.scale > STRONG && guidance.cutoff <= 0.0 {
         let words = format!(
-            "a guidance scale of {} without a cutoff favors tokens that both runs find unlikely",
-            guidance.scale
+            "guidance with a scale of 1 changes nothing, but {}",
+            spec.cost
+        );
+        Some((Importance::Idle, words))
+    } else if scale < 1.0 {
+        let words = format!(
+            "a guidance scale below 1 moves the text towards {}",
+            spec.noun
+        );
+        Some((Importance::Mistaken, words))
+    } else if scale > STRONG && guidance.cutoff <= 0.0 {
+        let words = format!(
+            "a guidance scale of {scale} without a cutoff favors tokens that {} find unlikely",
+            spec.both
         );
         Some((Importance::Notable, words))
     } else {

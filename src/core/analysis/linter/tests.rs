@@ -132,7 +132,7 @@ const FINDINGS: &[(&str, &[&str])] = &[
     ),
     (
         "ban 100",
-        &["Logit bias names token 100, but the model's last token is 99."],
+        &["Logit bias names token 100, but the model’s last token is 99."],
     ),
     ("ban 99", &[]),
     (

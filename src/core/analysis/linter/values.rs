@@ -127,7 +127,7 @@ fn names_unknown_tokens(filter: &Filter, n_vocab: usize) -> Option<Finding> {
     let last = n_vocab.saturating_sub(1);
     Some(Finding {
         importance: Importance::Mistaken,
-        words: format!("logit bias names token {unknown}, but the model's last token is {last}"),
+        words: format!("logit bias names token {unknown}, but the model’s last token is {last}"),
         better: Some((Filter::LogitBias(known), "Remove token")),
     })
 }

@@ -70,8 +70,7 @@ impl fmt::Display for Comparison {
                 write!(f, "Same tokens. Largest difference of a {name} {gap}")
             }
             Self::Different { panes, step } => {
-                let letters = panes.iter().map(|pane| pane_letter(*pane));
-                let letters: Vec<String> = letters.collect();
+                let letters: Vec<String> = panes.iter().map(|pane| pane_letter(*pane)).collect();
                 let verb = if panes.len() == 1 {
                     "diverges"
                 } else {

@@ -164,7 +164,14 @@ fn all_facts(then: Models<'_>, now: Models<'_>) -> Vec<Fact> {
             "On some devices, the number of threads changes how sums are split",
             &threads,
         ),
+        fact("End tokens", "Other tokens end a text", &end_token_ids),
     ]
+}
+
+fn end_token_ids(info: &ModelInfo) -> String {
+    let ids = info.provenance.end_tokens.iter();
+    let ids: Vec<String> = ids.map(|token| token.0.to_string()).collect();
+    ids.join(", ")
 }
 
 /// Returns whether a text and its replay were computed in the same way as far as the record tells, so

@@ -59,8 +59,9 @@ pub(super) fn unconfirmed(then: &Step, now: &Step, under_earlier: bool) -> Optio
             "what the selector had learned",
         ),
         (same_draft, "its draft"),
-    ];
-    let of_settings = of_settings.into_iter().filter(|_| same_author);
+    ]
+    .into_iter()
+    .filter(|_| same_author);
     let mut parts = of_model.into_iter().chain(of_settings);
     parts.find(|(is_same, _)| !is_same).map(|(_, name)| name)
 }
@@ -104,10 +105,13 @@ impl Unit {
 pub(super) fn largest_gap(then: &Step, now: &Step, unit: Unit) -> f32 {
     let (then, now) = (&then.trace.raw, &now.trace.raw);
     let gap = |(place, candidate): (usize, &RankedCandidate)| {
-        let in_place = now.head.get(place);
-        let in_place = in_place.filter(|other| other.token == candidate.token);
-        let other = in_place.map(|other| other.logit);
-        let other = other.or_else(|| logit(now, candidate.token))?;
+        let in_place = now
+            .head
+            .get(place)
+            .filter(|other| other.token == candidate.token);
+        let other = in_place
+            .map(|other| other.logit)
+            .or_else(|| logit(now, candidate.token))?;
         Some((value(then, candidate.logit, unit) - value(now, other, unit)).abs() as f32)
     };
     let gaps = then.head.iter().enumerate().filter_map(gap);

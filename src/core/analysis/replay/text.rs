@@ -403,6 +403,7 @@ mod tests {
         let now = known();
         let mut then = now.clone();
         let row = MixedRow {
+            layer: None,
             top: TokenId(0),
             top_prob: 0.5,
             prob: 0.5,

@@ -208,8 +208,10 @@ impl Verdict {
         if self.is_served {
             return "a server’s, which names no file".to_owned();
         }
-        let hash = facts.iter().find(|fact| fact.name == "Model file");
-        let hash = hash.map_or("", |fact| fact.now.as_str());
+        let hash = facts
+            .iter()
+            .find(|fact| fact.name == "Model file")
+            .map_or("", |fact| fact.now.as_str());
         if self.others.is_empty() {
             format!("same file, {hash}")
         } else {
@@ -297,8 +299,11 @@ fn has_changed_numbers(text: &TextReplay) -> bool {
 
 /// Lists the files that are not those of the run, judging by their hashes. A server names no files.
 fn other_files(run: Replayed<'_>) -> Vec<&'static str> {
-    let local = run.then.iter().zip(run.now);
-    let local = local.filter(|(then, _)| then.model.implementation != Implementation::Server);
+    let local = run
+        .then
+        .iter()
+        .zip(run.now)
+        .filter(|(then, _)| then.model.implementation != Implementation::Server);
     let pairs: Vec<(Models<'_>, Models<'_>)> = local
         .map(|(then, now)| (Models::of(then), Models::of(now)))
         .collect();
@@ -377,8 +382,9 @@ fn given_words(written: WrittenBy) -> String {
         (written.n_by_hand, "given by hand"),
         (written.n_scored, "scored"),
         (written.n_by_server, "chosen by a server"),
-    ];
-    let kinds = kinds.into_iter().filter(|(n, _)| *n > 0);
+    ]
+    .into_iter()
+    .filter(|(n, _)| *n > 0);
     let words: Vec<String> = kinds
         .map(|(n, how)| {
             let verb = if n == 1 { "was" } else { "were" };

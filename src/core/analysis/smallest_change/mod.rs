@@ -455,8 +455,9 @@ fn value_words(chain: &ChainConfig, stage: usize, param: &ParamSpec<Filter>, val
         );
         !is_heat && filter.is_off(chain.rules)
     });
-    let text = filter.and_then(|filter| param.text(filter));
-    let text = text.unwrap_or_else(|| value.to_string());
+    let text = filter
+        .and_then(|filter| param.text(filter))
+        .unwrap_or_else(|| value.to_string());
     match filter.map(|filter| filter.spec().params.len()) {
         Some(1) if is_off => "off".to_owned(),
         // Another of its numbers may have switched it off.

@@ -45,8 +45,9 @@ impl Parameter {
             let n = kind.spec().params.len();
             (0..n).map(move |index| Self::Filter(kind, index))
         });
-        let sampling = Selector::SPECS.into_iter();
-        let sampling = sampling.filter(|spec| !spec.needs.contains(&Need::SeveralTexts));
+        let sampling = Selector::SPECS
+            .into_iter()
+            .filter(|spec| !spec.needs.contains(&Need::SeveralTexts));
         let selectors = sampling.flat_map(|spec| {
             let n = spec.params.len();
             (0..n).map(move |index| Self::Selector(spec, index))
@@ -174,8 +175,11 @@ impl Parameter {
                     .position(|stage| stage.filter.kind() == kind);
                 let place = found.unwrap_or_else(|| {
                     let later = |stage: &Stage| stage.filter.kind() > kind;
-                    let place = chain.stages.iter().position(later);
-                    let place = place.unwrap_or(chain.stages.len());
+                    let place = chain
+                        .stages
+                        .iter()
+                        .position(later)
+                        .unwrap_or(chain.stages.len());
                     chain
                         .stages
                         .insert(place, Stage::from((kind.spec().usual)()));

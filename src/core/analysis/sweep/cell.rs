@@ -64,7 +64,7 @@ impl Summary {
 /// Returns a quantile of sorted values, interpolated between neighbors: definition 7 of Hyndman and
 /// Fan 1996, "Sample quantiles in statistical packages".
 #[expect(clippy::cast_sign_loss, reason = "a place in a list is not negative")]
-pub(in crate::analysis) fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
+pub fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
     let place = share * sorted.len().checked_sub(1)? as f64;
     let below = *sorted.get(place.floor() as usize)?;
     let above = *sorted.get(place.ceil() as usize)?;

@@ -13,7 +13,7 @@ mod tests;
 mod text;
 
 pub use axis::{Axis, AxisError, Parameter, label};
-pub(in crate::analysis) use cell::quantile;
+pub use cell::quantile;
 pub use cell::{Cell, CellText, Summary};
 pub use metric::{Metric, Unit};
 pub use progress::SweepProgress;

@@ -39,8 +39,11 @@ impl SweepProgress {
 
     /// Returns how much of the work is done, from 0 to 1.
     pub fn fraction(&self) -> f64 {
-        let all = self.n_texts.saturating_mul(self.n_max_tokens);
-        let all = all.saturating_sub(self.n_saved).max(1);
+        let all = self
+            .n_texts
+            .saturating_mul(self.n_max_tokens)
+            .saturating_sub(self.n_saved)
+            .max(1);
         (self.n_tokens as f64 / all as f64).min(1.0)
     }
 

@@ -297,8 +297,12 @@ impl SweepResults {
     /// Returns the ends of a metric's scale: 0 and 1 for a share, otherwise the smallest and the
     /// largest mean so far. Returns `None` if no cell has a value.
     pub fn scale(&self, metric: Metric) -> Option<[f64; 2]> {
-        let means = self.cells.iter().filter_map(|cell| cell.summary(metric));
-        let means: Vec<f64> = means.map(|summary| summary.mean).collect();
+        let means: Vec<f64> = self
+            .cells
+            .iter()
+            .filter_map(|cell| cell.summary(metric))
+            .map(|summary| summary.mean)
+            .collect();
         let least = means.iter().copied().reduce(f64::min)?;
         let most = means.iter().copied().reduce(f64::max)?;
         Some(match metric.unit() {
@@ -327,11 +331,12 @@ impl SweepResults {
     /// Describes a cell in a sentence: "Temperature 0.8, top-p 0.9: surprise 1.1 bits, 8 texts".
     pub fn sentence(&self, cell: usize, metric: Metric) -> String {
         let values = self.setup.values_of(cell).into_iter();
-        let words = values.map(|(axis, value)| {
-            let name = axis.parameter.name();
-            format!("{name} {}", label(value))
-        });
-        let mut words: Vec<String> = words.collect();
+        let mut words: Vec<String> = values
+            .map(|(axis, value)| {
+                let name = axis.parameter.name();
+                format!("{name} {}", label(value))
+            })
+            .collect();
         for later in words.iter_mut().skip(1) {
             *later = crate::generation::in_sentence(later);
         }
@@ -368,8 +373,10 @@ impl SweepResults {
     /// Says where a metric is lowest and highest: "Surprise runs from 0.3 bits at T 0.2 · top-p 0.5
     /// to 8.7 bits at T 1.6 · top-p 1."
     fn range_words(&self, metric: Metric) -> Option<String> {
-        let means = self.cells.iter().enumerate();
-        let mut means: Vec<(usize, f64)> = means
+        let mut means: Vec<(usize, f64)> = self
+            .cells
+            .iter()
+            .enumerate()
             .filter_map(|(cell, found)| Some((cell, found.summary(metric)?.mean)))
             .collect();
         means.sort_by(|(_, a), (_, b)| a.total_cmp(b));

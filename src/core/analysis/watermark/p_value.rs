@@ -167,12 +167,13 @@ mod tests {
         };
         for n in [1_u32, 2, 5, 15, 16, 17, 40, 60] {
             for share in [0.1_f64, 0.25, 0.5] {
-                let terms = (0..=n).map(|hits| {
-                    let ways = (0..hits).map(|i| f64::from(n - i) / f64::from(i + 1));
-                    let prob = share.powf(hits.into()) * (1.0 - share).powf((n - hits).into());
-                    ways.product::<f64>() * prob
-                });
-                let terms: Vec<f64> = terms.collect();
+                let terms: Vec<f64> = (0..=n)
+                    .map(|hits| {
+                        let ways = (0..hits).map(|i| f64::from(n - i) / f64::from(i + 1));
+                        let prob = share.powf(hits.into()) * (1.0 - share).powf((n - hits).into());
+                        ways.product::<f64>() * prob
+                    })
+                    .collect();
                 for hits in 1..=n {
                     let sum = terms.iter().skip(hits as usize).rev().sum();
                     let found = PValue::of_count(n as usize, hits.into(), share);

@@ -77,8 +77,11 @@ mod tests {
     /// " little" and " house".
     fn drawn(rule: &str, mode: GrammarMode, probs: [f32; 4]) -> Generation {
         let mut text = generation(&[(" fox", 0.5)]);
-        let words = text.vocabulary.iter();
-        let words = words.map(|(_, piece)| piece.bytes.clone()).collect();
+        let words = text
+            .vocabulary
+            .iter()
+            .map(|(_, piece)| piece.bytes.clone())
+            .collect();
         let words = GrammarVocabulary::new(words, &[TokenId(0)]).unwrap();
         let rule = Arc::new(GrammarRule::new(GrammarKind::Regex, rule).with_mode(mode));
         let mut state = GrammarState::new(&rule, &Arc::new(words)).unwrap();

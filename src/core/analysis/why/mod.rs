@@ -51,14 +51,16 @@ impl Why {
 
     /// Returns the whole explanation as text, with the sentence about the smallest change.
     pub fn text(&self, smallest_change: &str) -> String {
-        let parts = [
+        let parts: Vec<&str> = [
             &self.title,
             &self.story,
             smallest_change,
             &self.margin,
             &self.others,
-        ];
-        let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        ]
+        .into_iter()
+        .filter(|part| !part.is_empty())
+        .collect();
         parts.join("\n")
     }
 }
@@ -73,9 +75,10 @@ fn lacking_words(generation: &Generation) -> Option<String> {
 /// server may not report how many there are.
 fn ranked(step: &Step) -> String {
     let trace = &step.trace;
-    let of_all = trace.n_known_candidates();
-    let of_all = of_all.map(|n| format!(" of {} tokens", grouped(f64::from(n))));
-    let of_all = of_all.unwrap_or_default();
+    let of_all = trace
+        .n_known_candidates()
+        .map(|n| format!(" of {} tokens", grouped(f64::from(n))))
+        .unwrap_or_default();
     let Some(prob) = trace.known_raw_prob().map(percent) else {
         return "The server reported no probability for it.".to_owned();
     };
@@ -92,9 +95,11 @@ fn ranked(step: &Step) -> String {
     match &trace.mixture {
         None => format!("The model ranked it {rank}{of_all}, at {prob}."),
         Some(mixture) => {
-            let [own, other] = [&mixture.own, &mixture.other].map(|row| percent(row.prob));
+            let [own, other] = mixture.subjects();
+            let [own_prob, other_prob] =
+                [&mixture.own, &mixture.other].map(|row| percent(row.prob));
             format!(
-                "The pane’s own run gave it {own}, the guiding run {other}. Their mixture ranked it \
+                "{own} gave it {own_prob}, {other} {other_prob}. Their mixture ranked it \
                  {rank}{of_all}, at {prob}."
             )
         }

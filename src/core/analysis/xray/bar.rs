@@ -1,6 +1,8 @@
 //! The coin bar: the probabilities of the kept tokens laid end to end from 0 to 1, and the draw.
 
-use crate::decoding::{Coins, KnownProb, RankedCandidate, Selector, TokenId, Trace, WhatIf};
+use crate::decoding::{
+    Coins, KnownProb, RankedCandidate, Selector, TokenId, Tosses, Trace, WhatIf,
+};
 
 /// Rounding error allowed in the sum of all probabilities.
 const ROUNDING: f64 = 1e-5;
@@ -138,11 +140,11 @@ impl CoinBar {
             parts: laid_out(known.into_iter()),
             drawn: Drawn {
                 token,
-                by: match selector {
-                    Selector::Greedy => DrawnBy::TopToken,
-                    Selector::BeamSearch(_) => DrawnBy::Beams,
-                    selector if selector.has_coin_per_token() => DrawnBy::CoinForEach,
-                    _ => DrawnBy::OneCoin(coins.draw()),
+                by: match selector.spec().tosses {
+                    _ if selector.spec().compares_texts() => DrawnBy::Beams,
+                    Tosses::None => DrawnBy::TopToken,
+                    Tosses::OnePerCandidate => DrawnBy::CoinForEach,
+                    Tosses::One => DrawnBy::OneCoin(coins.draw()),
                 },
                 sure,
             },

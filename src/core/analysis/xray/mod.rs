@@ -12,15 +12,14 @@ mod tests;
 mod unrecorded_row;
 
 pub use bar::{BarPart, CoinBar, Drawn, DrawnBy};
-pub use mixture::MixedWith;
 
 use std::sync::Arc;
 
 use super::grammar::Drawable;
 use super::watermark::distortion_bits;
 use crate::decoding::{
-    ChainConfig, Coins, Evidence, GrammarReport, GrammarRule, History, KnownCount, KnownProb,
-    KnownStage, Selector, Stage, TokenId, Trace, WhatIfStages, what_if_stages,
+    ChainConfig, Coins, Evidence, GrammarReport, GrammarRule, Guidance, History, KnownCount,
+    KnownProb, KnownStage, Selector, Stage, TokenId, Trace, WhatIfStages, what_if_stages,
 };
 use crate::generation::Generation;
 
@@ -58,10 +57,10 @@ pub struct XrayColumn {
 pub enum XrayPlace {
     /// The model's distribution, before the chain.
     Model,
-    /// The distribution of a row that is mixed with another.
-    Row(MixedWith),
-    /// The mixture of both rows, before the chain, with its scale.
-    Mixture(f32),
+    /// The distribution of a row that is mixed with another, by its heading.
+    Row(String),
+    /// The mixture of both rows, before the chain.
+    Mixture(Arc<Guidance>),
     /// The legal tokens, before the first stage or after the draw.
     Grammar(GrammarColumn),
     Stage {
@@ -453,11 +452,15 @@ fn column(
         entropy_nats: after.and_then(|after| after.entropy_nats),
         mass_removed: after.and_then(|after| after.mass_removed),
         distortion_bits: after.and_then(|after| {
-            let known = before.iter().zip(&after.probs);
-            let mut known = known.filter_map(|probs| match probs {
-                (KnownProb::Exactly(before), KnownProb::Exactly(after)) => Some((*before, *after)),
-                _ => None,
-            });
+            let mut known = before
+                .iter()
+                .zip(&after.probs)
+                .filter_map(|probs| match probs {
+                    (KnownProb::Exactly(before), KnownProb::Exactly(after)) => {
+                        Some((*before, *after))
+                    }
+                    _ => None,
+                });
             let (before, after) = known.next()?;
             distortion_bits(&stage.filter, before, after)
         }),

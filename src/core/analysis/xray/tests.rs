@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{BarPart, CoinBar, DrawnBy, MixedWith, XrayCell, XrayPlace, XrayTable};
+use super::{BarPart, CoinBar, DrawnBy, XrayCell, XrayPlace, XrayTable};
 use crate::decoding::filters::{GreenList, MinP, Temperature, TopK, TopP, TypicalP};
 use crate::decoding::selector::MirostatV2;
 use crate::decoding::{
@@ -366,9 +366,9 @@ fn a_guided_step_shows_both_rows_before_their_mixture() {
         .map(|column| &column.at)
         .collect();
     let expected = [
-        XrayPlace::Row(MixedWith::Own),
-        XrayPlace::Row(MixedWith::OtherPrompt),
-        XrayPlace::Mixture(1.5),
+        XrayPlace::Row("Own".to_owned()),
+        XrayPlace::Row("Second prompt".to_owned()),
+        XrayPlace::Mixture(Arc::clone(&guidance)),
     ];
     assert_eq!(places, expected.iter().collect::<Vec<_>>());
     for ((row, ranked), own) in table
@@ -387,6 +387,6 @@ fn a_guided_step_shows_both_rows_before_their_mixture() {
     assert!(table.what_if && table.columns.len() == 4);
 
     let mut stronger = chain;
-    stronger.guidance.as_mut().unwrap().scale = 3.0;
+    stronger.guidance.as_mut().unwrap().scale = Some(3.0);
     assert_eq!(XrayTable::of(&text, 0, &stronger, text.config.seed), None);
 }

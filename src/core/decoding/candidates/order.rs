@@ -57,8 +57,12 @@ impl Candidates {
         }
         keys.sort_unstable();
         // If fewer are possible, the impossible ones with the lowest ids come next.
-        let impossible = self.row.logits().iter().enumerate();
-        let impossible = impossible.filter(|(_, logit)| **logit == f32::NEG_INFINITY);
+        let impossible = self
+            .row
+            .logits()
+            .iter()
+            .enumerate()
+            .filter(|(_, logit)| **logit == f32::NEG_INFINITY);
         let n_missing = n - keys.len();
         keys.extend(
             impossible

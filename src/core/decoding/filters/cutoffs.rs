@@ -50,6 +50,9 @@ impl EpsilonCutoff {
         name: "Epsilon cutoff",
         summary: "Drops below this probability",
         help: "Drops every token less likely than this.",
+        formula: "keep a token if p ≥ ε",
+        edges: &["The most likely token always stays, with any that is tied with it."],
+        example: Some(|| Filter::EpsilonCutoff(Self { epsilon: 0.06 })),
         source: SOURCE,
         params: &[ParamSpec {
             usual: 0.0003..=0.001,
@@ -69,6 +72,12 @@ impl EtaCutoff {
         name: "Eta cutoff",
         summary: "Drops less when unsure",
         help: "Drops the tokens below a threshold that starts here and falls as the entropy rises.",
+        formula: "keep a token if p ≥ min(ε, √ε · e^(−H))",
+        edges: &[
+            "H is the entropy in nats: the less sure the model is, the lower the threshold.",
+            "The most likely token always stays, with any that is tied with it.",
+        ],
+        example: Some(|| Filter::EtaCutoff(Self { epsilon: 0.1 })),
         source: SOURCE,
         params: &[ParamSpec {
             usual: 0.0003..=0.004,

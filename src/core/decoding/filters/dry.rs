@@ -54,6 +54,11 @@ impl Dry {
         name: "DRY",
         summary: "Penalizes long repetitions",
         help: "Penalizes tokens that would extend a repetition, more strongly the longer it is.",
+        formula: "logit − multiplier · base^(length − allowed)",
+        edges: &[
+            "The length is that of the longest repetition that the token would extend. A shorter one than allowed costs nothing.",
+            "No repetition reaches across a sequence breaker, and a breaker of one token is never penalized itself.",
+        ],
         source: "p-e-w 2024, \"DRY: A modern repetition penalty that reliably prevents \
                  looping\", https://github.com/oobabooga/text-generation-webui/pull/5677",
         phase: Phase::Adjust,

@@ -33,6 +33,12 @@ impl DynamicTemperature {
         summary: "Hotter when unsure",
         help: "The middle of the temperature’s range: it rises when the model is unsure and falls \
                when it is sure; with a range of 0 it stays constant.",
+        formula: "logit / T, T = low + (high − low) · (H / ln n)^exponent",
+        edges: &[
+            "low and high are the temperature minus and plus the range; low is not below 0.",
+            "H is the entropy and n the number of the tokens that the stages before it left, so it depends on cuts before it.",
+            "With a range of 0 it is a plain temperature, and with a single token left it does nothing.",
+        ],
         source: "kalomaze 2024, \"Full DynaTemp implementation + UI\", \
                  https://github.com/LostRuins/koboldcpp/pull/600",
         phase: Phase::Reshape,

@@ -44,6 +44,12 @@ impl GreenList {
         summary: "Leaves a watermark",
         help: "Leaves a watermark: raises the logits of some tokens, chosen by the key and the \
                text before them, by this much.",
+        formula: "logit + bias if the token is green",
+        edges: &[
+            "With a window of 1, the last token picks the green ones.",
+            "With a larger window, the tokens in it and the candidate itself decide, and only the 40 most likely candidates can be green.",
+            "Nothing happens before the text has as many tokens as the window.",
+        ],
         source: "Kirchenbauer, Geiping, Wen, Katz, Miers, Goldstein 2023, \"A Watermark for Large \
                  Language Models\", arXiv 2301.10226",
         phase: Phase::Adjust,

@@ -38,7 +38,21 @@ impl LogitBias {
         summary: "Favors or bans chosen tokens",
         help: "Adds a bias to the logits of chosen tokens, or bans them: a bias of 1 makes a token 2.7 \
                times as likely relative to the others. 0 has no effect; -5 to 5 is usual.",
-        source: "No paper: the `logit_bias` of OpenAI's API, which most engines have adopted, \
+        formula: "logit + bias, or −∞ for a ban",
+        edges: &[
+            "Several biases of one token add up.",
+            "If no possible token would be left, nothing is banned.",
+        ],
+        example: Some(|| {
+            Filter::LogitBias(Self {
+                biases: vec![TokenBias {
+                    token: TokenId(9),
+                    bias: 2.0,
+                }],
+                banned: vec![TokenId(1)],
+            })
+        }),
+        source: "No paper: the `logit_bias` of OpenAI’s API, which most engines have adopted, \
                  https://platform.openai.com/docs/api-reference/completions/create",
         phase: Phase::Adjust,
         ranking: Ranking::Changes,

@@ -36,6 +36,12 @@ impl MinK {
         summary: "Cuts at the steepest drop",
         help: "Keeps the tokens before the drop of the sorted logits that is steepest for its rank, and \
                at least this number divided by the range of the logits.",
+        formula: "keep the tokens before the largest (l_r − l_(r+1)) / r, and at least τ / range",
+        edges: &[
+            "l_r is the logit of rank r, and the range is the distance from the highest logit to the lowest. τ / range is rounded down.",
+            "Of equally steep drops, the first one counts.",
+            "−1 is off, and 0 cuts at the steepest drop alone, which no temperature before it moves.",
+        ],
         source: "Ding, Li, Garces Arias, Aßenmacher, Heumann, Zhang 2026, \"Min-k Sampling: Decoupling \
                  Truncation from Temperature Scaling via Relative Logit Dynamics\", arXiv \
                  2604.11012",
@@ -58,8 +64,9 @@ impl FilterRule for MinK {
         let least = logits.filter(possible).fold(f32::INFINITY, f32::min);
         let best = candidates.best().logit;
         let range = f64::from(best) - f64::from(least) + LEAST_RANGE;
-        let n_least = (f64::from(self.tau) / range).floor();
-        let n_least = n_least.min(candidates.n_kept() as f64);
+        let n_least = (f64::from(self.tau) / range)
+            .floor()
+            .min(candidates.n_kept() as f64);
         #[expect(clippy::cast_sign_loss, reason = "a negative number is off")]
         let n_least = n_least as usize;
         let n_kept = rank_of_cliff(f64::from(least), candidates).max(n_least);

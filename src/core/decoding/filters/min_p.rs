@@ -28,6 +28,12 @@ impl MinP {
         name: "Min-p",
         summary: "Keeps tokens near the best",
         help: "Keeps the tokens whose probability is at least this fraction of the highest one.",
+        formula: "keep a token if p ≥ P · max p",
+        edges: &[
+            "A token exactly at the threshold stays; in mistral.rs it is dropped, and a value of 1 is off.",
+            "Only distances between logits count, so it cuts the same tokens whatever was cut before it.",
+        ],
+        example: Some(|| Filter::MinP(Self { p: 0.3 })),
         source: "Nguyen et al. 2024, \"Turning Up the Heat: Min-p Sampling for Creative and Coherent \
                  LLM Outputs\", arXiv 2407.01082",
         usage: Usage::Common,

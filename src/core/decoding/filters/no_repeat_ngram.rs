@@ -31,6 +31,11 @@ impl NoRepeatNgram {
         summary: "Bans repeated n-grams",
         help: "Bans every token that would complete a sequence of this many tokens that has already \
                appeared.",
+        formula: "logit = −∞ if the token would complete n tokens that have appeared",
+        edges: &[
+            "0 is off, and 1 bans every token that has appeared.",
+            "If no possible token would be left, nothing is banned.",
+        ],
         source: "Paulus, Xiong, Socher 2017, \"A Deep Reinforced Model for Abstractive \
                  Summarization\", arXiv 1705.04304",
         phase: Phase::Adjust,

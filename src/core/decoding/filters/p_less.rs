@@ -28,6 +28,8 @@ impl PLess {
         summary: "Keeps what two draws agree on",
         help: "Keeps the tokens at least this many times as likely as two independent draws are to agree; \
                the paper fixes this factor at 1.",
+        formula: "keep a token if p ≥ factor · Σ p²",
+        edges: &["Σ p² is never above the highest probability, so the most likely token stays."],
         source: "Tan, Wu, Howard 2025, \"p-less Sampling: A Robust Hyperparameter-Free Approach for LLM \
                  Decoding\", arXiv 2509.23234",
         params: &[ParamSpec {

@@ -24,7 +24,7 @@ const fn penalty_spec(kind: FilterKind, usual: fn() -> Filter) -> FilterSpec {
 }
 
 /// Where the penalties that are subtracted come from, and the tools that have them.
-const OPENAI: &str = "No paper: defined in the reference of OpenAI's API, \
+const OPENAI: &str = "No paper: defined in the reference of OpenAI’s API, \
     https://platform.openai.com/docs/api-reference/completions/create";
 const OF_OPENAI: &[Dialect] = &[Dialect::LlamaCpp, Dialect::Ollama, Dialect::OpenAi];
 
@@ -66,6 +66,18 @@ impl RepetitionPenalty {
         summary: "Penalizes repeated tokens",
         help: "Divides the positive logits of tokens that have already appeared by this factor, and \
                multiplies their other logits by it.",
+        formula: "logit / penalty if logit > 0, else logit · penalty",
+        edges: &[
+            "A token counts once, however often it has appeared.",
+            "Which of the two happens depends on the sign of the logit, although only distances between logits mean anything.",
+            "In a beam search of transformers it sees log-probs, which are never above 0, so it always multiplies.",
+        ],
+        example: Some(|| {
+            Filter::RepetitionPenalty(Self {
+                penalty: 1.3,
+                window: Window::ALL,
+            })
+        }),
         source: "Keskar et al. 2019, \"CTRL: A Conditional Transformer Language Model for Controllable \
                  Generation\", arXiv 1909.05858; on its dependence on the sign of a logit: Hollows \
                  2026, \"Gauge dependence and structured-output corruption in sign-branched \
@@ -134,6 +146,11 @@ impl FrequencyPenalty {
         name: "Frequency penalty",
         summary: "Penalizes each repetition",
         help: "Subtracts this from a token’s logit for each time it has already appeared.",
+        formula: "logit − penalty · count",
+        edges: &[
+            "The only one of the three penalties that grows with each repetition.",
+            "Below 0 it encourages repetition.",
+        ],
         source: OPENAI,
         params: &[subtracted(field!(Real, Filter::FrequencyPenalty.penalty))],
         tool_keys: &[(OF_OPENAI, &["frequency_penalty"])],
@@ -182,6 +199,11 @@ impl PresencePenalty {
         name: "Presence penalty",
         summary: "Penalizes tokens just once",
         help: "Subtracts this from the logit of every token that has already appeared, however often.",
+        formula: "logit − penalty if the token has appeared",
+        edges: &[
+            "A token counts once, however often it has appeared.",
+            "Below 0 it encourages repetition.",
+        ],
         source: OPENAI,
         params: &[subtracted(field!(Real, Filter::PresencePenalty.penalty))],
         tool_keys: &[(OF_OPENAI, &["presence_penalty"])],

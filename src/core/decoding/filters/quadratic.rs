@@ -30,6 +30,11 @@ impl QuadraticSmoothing {
         summary: "Lowers distant logits",
         help: "Puts each logit this factor times d² below the best, where d was its distance: close \
                contenders gain, distant ones lose.",
+        formula: "best − factor · d² · (3 − curve) / 2 + factor · d³ · (curve − 1) / 2, d = logit − best",
+        edges: &[
+            "d is 0 or negative, so both terms lower a logit.",
+            "Two close logits can be rounded to the same value; then the lower id comes first.",
+        ],
         source: "kalomaze 2024, \"Quadratic sampling\", https://github.com/oobabooga/text-generation-webui/pull/5403, \
                  and \"Cubic sampling w/ curve param\", \
                  https://github.com/oobabooga/text-generation-webui/pull/5551",

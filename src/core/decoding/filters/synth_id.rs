@@ -41,6 +41,12 @@ impl SynthId {
         summary: "Leaves a watermark",
         help: "Leaves a watermark: candidates compete in a tournament whose matches are decided by \
                the keys and this many preceding tokens.",
+        formula: "p · (1 + g − G) for each key in turn",
+        edges: &[
+            "g is the token’s bit for the key, and G the probability of all tokens whose bit is 1.",
+            "If the same tokens came before an earlier draw in the text, nothing changes.",
+            "The prompt does not count: before the first generated token, the context is padded with token 0.",
+        ],
         source: "Dathathri et al. 2024, \"Scalable watermarking for identifying large language model \
                  outputs\", https://doi.org/10.1038/s41586-024-08025-4",
         phase: Phase::Adjust,

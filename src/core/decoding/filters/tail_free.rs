@@ -27,6 +27,12 @@ impl TailFree {
         summary: "Drops the flat tail",
         help: "Drops the tail where the sorted probabilities flatten out, keeping this share of their \
                curvature.",
+        formula: "keep tokens, the most likely first, until Σ |p_r − 2 p_(r+1) + p_(r+2)| exceeds z of its total",
+        edges: &[
+            "p_r is the probability of rank r.",
+            "With two tokens or fewer, or with all equally likely, there is no curvature, and nothing is cut.",
+        ],
+        example: Some(|| Filter::TailFree(Self { z: 0.8 })),
         source: "Bricken 2019, \"Tail Free Sampling\", https://www.trentonbricken.com/Tail-Free-Sampling",
         params: &[ParamSpec {
             neutral: Some(1.0),

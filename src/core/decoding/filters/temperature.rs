@@ -27,6 +27,12 @@ impl Temperature {
         summary: "< 1 sharpens, > 1 flattens",
         help: "Divides every logit by this number: below 1 favors likely tokens, above 1 evens out the \
                odds, and 0 always takes the most likely token.",
+        formula: "logit / T",
+        edges: &[
+            "0 keeps only the most likely token: there is nothing to divide by.",
+            "The order of the tokens never changes, nor does the set of those that are possible.",
+        ],
+        example: Some(|| Filter::Temperature(Self { temperature: 0.5 })),
         source: "Ackley, Hinton, Sejnowski 1985, \"A Learning Algorithm for Boltzmann \
                  Machines\", https://doi.org/10.1207/s15516709cog0901_7",
         usage: Usage::Common,

@@ -25,6 +25,9 @@ impl TopA {
         summary: "Drops tokens far below best",
         help: "Drops the tokens less likely than this factor times the square of the highest \
                probability.",
+        formula: "keep a token if p ≥ a · (max p)²",
+        edges: &["The more likely the best token, the higher the threshold."],
+        example: Some(|| Filter::TopA(Self { a: 1.0 })),
         source: "Bo Peng 2021, \"RWKV-LM\", the top-a sampling method, \
                  https://github.com/BlinkDL/RWKV-LM#the-top-a-sampling-method",
         params: &[ParamSpec {

@@ -37,6 +37,11 @@ impl TopH {
         summary: "Keeps a share of the entropy",
         help: "Keeps the most likely tokens, out of the first 100, as long as their entropy terms \
                add up to at most this share of the entropy.",
+        formula: "keep tokens, the most likely first, while Σ −p ln p ≤ h · H",
+        edges: &[
+            "Only the 100 most likely tokens are considered, with their probabilities scaled to add up to 1, and the most likely one always stays.",
+            "This is the rule of transformers. The paper bounds the entropy of the tokens that stay instead.",
+        ],
         source: "Potraghloo, Azizi, Kundu, Pedram 2025, \"Top-H Decoding: Adapting the Creativity and \
                  Coherence with Bounded Entropy in Text Generation\", arXiv 2509.02510",
         params: &[ParamSpec {

@@ -26,6 +26,12 @@ impl TopK {
         name: "Top-k",
         summary: "Keeps the k most likely",
         help: "Keeps this many of the most likely tokens and drops the rest.",
+        formula: "keep the k tokens with the highest logits",
+        edges: &[
+            "Among equally likely tokens, those with the lowest ids stay. In transformers and vLLM every token as likely as the k-th stays, so more than k can stay.",
+            "0 keeps all tokens.",
+        ],
+        example: Some(|| Filter::TopK(Self { k: 3 })),
         source: "Fan, Lewis, Dauphin 2018, \"Hierarchical Neural Story Generation\", arXiv \
                  1805.04833",
         usage: Usage::Common,

@@ -26,6 +26,11 @@ impl TopNSigma {
         name: "Top-nσ",
         summary: "Keeps logits near the best",
         help: "Keeps the tokens whose logit is at most this many standard deviations below the best.",
+        formula: "keep a token if logit ≥ max logit − n · σ",
+        edges: &[
+            "σ is the standard deviation of the logits of all tokens that are still possible.",
+            "A temperature before it changes nothing: it scales the logits and σ alike.",
+        ],
         source: "Tang, Liu, Xu, Huang 2024, \"Top-nσ: Not All Logits Are You Need\", arXiv 2411.07641",
         params: &[ParamSpec {
             unit: "σ",

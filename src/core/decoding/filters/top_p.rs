@@ -28,6 +28,13 @@ impl TopP {
         summary: "Keeps this much probability",
         help: "Keeps the fewest most likely tokens whose probabilities add up to at least this value: \
                the nucleus.",
+        formula: "keep tokens, the most likely first, until Σ p ≥ P",
+        edges: &[
+            "The token with which the sum reaches the value stays, also if the sum equals it.",
+            "0 keeps only the most likely token. In candle, mistral.rs and Ollama’s MLX runner, 0 is off.",
+            "In candle, after top-k, the sum also counts what top-k dropped.",
+        ],
+        example: Some(|| Filter::TopP(Self { p: 0.7 })),
         source: "Holtzman, Buys, Du, Forbes, Choi 2019, \"The Curious Case of Neural Text \
                  Degeneration\", arXiv 1904.09751",
         usage: Usage::Common,

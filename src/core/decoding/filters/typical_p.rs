@@ -33,6 +33,13 @@ impl TypicalP {
         summary: "Keeps typical tokens",
         help: "Keeps the tokens whose surprise is closest to the entropy, the expected surprise, \
                until their probabilities add up to this value.",
+        formula: "keep tokens, the smallest |−ln p − H| first, until Σ p ≥ P",
+        edges: &[
+            "The most likely token can be dropped: if the model is unsure, it is less surprising than expected.",
+            "In llama.cpp, a sum that equals the value needs one more token, and if a token was banned before it, the most likely tokens stay instead of the most typical.",
+            "In transformers, all tokens as typical as the last one stay too.",
+        ],
+        example: Some(|| Filter::TypicalP(Self { p: 0.5 })),
         source: "Meister, Pimentel, Wiher, Cotterell 2022, \"Locally Typical Sampling\", arXiv \
                  2202.00666",
         ranking: Ranking::KeepsOrder,

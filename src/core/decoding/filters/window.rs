@@ -82,8 +82,9 @@ impl Counts {
         }
         let mut tokens = tokens.to_vec();
         tokens.sort_unstable();
-        let counts = tokens.chunk_by(|a, b| a == b);
-        let counts = counts.filter_map(|same| Some((*same.first()?, same.len() as u32)));
+        let counts = tokens
+            .chunk_by(|a, b| a == b)
+            .filter_map(|same| Some((*same.first()?, same.len() as u32)));
         Self(counts.collect())
     }
 

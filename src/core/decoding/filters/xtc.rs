@@ -28,6 +28,17 @@ impl Xtc {
         summary: "Sometimes drops top choices",
         help: "With this probability, drops every token above the threshold except the least likely of \
                them.",
+        formula: "with probability q, drop every token with p ≥ t except the least likely of them",
+        edges: &[
+            "It tosses a coin of its own, so it can make the text depend on the seed even with greedy.",
+            "With fewer than two tokens at or above the threshold nothing is dropped, so above 0.5 it never acts.",
+        ],
+        example: Some(|| {
+            Filter::Xtc(Self {
+                probability: 1.0,
+                threshold: 0.1,
+            })
+        }),
         source: "p-e-w 2024, \"Exclude Top Choices (XTC): A sampler that boosts creativity, breaks \
                  writing clichés, and inhibits non-verbatim repetition\", \
                  https://github.com/oobabooga/text-generation-webui/pull/6335",

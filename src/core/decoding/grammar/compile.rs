@@ -53,8 +53,9 @@ pub(super) fn grammar_of(
         }
         GrammarKind::Regex => regex(text),
         GrammarKind::Choices => {
-            let choices = GrammarRule::choices(text).map(regex_syntax::escape);
-            let choices: Vec<String> = choices.collect();
+            let choices: Vec<String> = GrammarRule::choices(text)
+                .map(regex_syntax::escape)
+                .collect();
             Ok(TopLevelGrammar::from_regex(&format!(
                 "({})",
                 choices.join("|")

@@ -116,8 +116,9 @@ mod tests {
     fn a_schema_that_contains_itself_or_doubles_is_measured_in_no_time() {
         assert!(is_shallow(&json!({"properties": {"next": {"$ref": "#"}}})));
         let double = |i: usize| json!([{"$ref": format!("#/$defs/a{}", i + 1)}, {"$ref": format!("#/$defs/a{}", i + 1)}]);
-        let parts = (0..60).map(|i| (format!("a{i}"), json!({"anyOf": double(i)})));
-        let parts: serde_json::Map<String, Value> = parts.collect();
+        let parts: serde_json::Map<String, Value> = (0..60)
+            .map(|i| (format!("a{i}"), json!({"anyOf": double(i)})))
+            .collect();
         assert!(is_shallow(&json!({"$defs": parts, "$ref": "#/$defs/a0"})));
     }
 }

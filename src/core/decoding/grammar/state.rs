@@ -78,8 +78,10 @@ impl GrammarState {
     /// Returns the tokens that may come next. There is at least one, unless the grammar is
     /// complete.
     pub fn legal(&mut self) -> Result<LegalTokens, GrammarError> {
-        let mask = self.matcher.compute_mask_or_eos();
-        let mut mask = mask.map_err(|error| self.failed(&error.to_string()))?;
+        let mut mask = self
+            .matcher
+            .compute_mask_or_eos()
+            .map_err(|error| self.failed(&error.to_string()))?;
         self.vocabulary.complete(&mut mask);
         if !self.may_end {
             for token in self.vocabulary.end_tokens() {

@@ -39,11 +39,11 @@ impl GrammarVocabulary {
             }
         }
         drop(first);
-        let dropped = same_bytes
+        let dropped: Vec<TokenId> = same_bytes
             .iter()
             .map(|(id, _)| *id)
-            .chain(end_tokens.iter().copied());
-        let dropped: Vec<TokenId> = dropped.collect();
+            .chain(end_tokens.iter().copied())
+            .collect();
         for id in dropped {
             if let Some(word) = words.get_mut(id.index()) {
                 word.clear();

@@ -2,8 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Candidates, Coins, Draw, Selector, SelectorSpec, SelectorState, draw_by_coin};
+use super::learning::near;
+use super::rule::{Memory, SelectorRule, Toss};
+use super::{Candidates, Draw, Selector, SelectorSpec, Tosses, draw_by_coin};
 use crate::decoding::Need;
+use crate::decoding::dialect::Dialect;
 use crate::decoding::setting::{Limits, ParamSpec, field};
 
 /// The distance from the target within which a probability counts as close.
@@ -36,6 +39,11 @@ impl AdaptiveP {
         label: "Adaptive-p",
         help: "Draws tokens whose probability is close to a target that adapts to what was drawn. Put a \
                mild cut before it, such as min-p 0.05.",
+        formula: "logit = 5 − 10 · d² / (1 + d), d = |p − target| / 0.3",
+        edges: &[
+            "The target moves: it is twice the setting minus the mean probability of what was drawn, in which earlier draws fade.",
+            "Below 0 it is a plain draw.",
+        ],
         source: "No paper: llama.cpp 2025, \"implement adaptive-p sampler\", \
                  https://github.com/ggml-org/llama.cpp/pull/17927",
         params: &[
@@ -59,38 +67,86 @@ impl AdaptiveP {
             },
         ],
         needs: &[Need::Memory],
+        tosses: Tosses::One,
+        reweighs: true,
+        engines: Some(&[Dialect::LlamaCpp]),
         usual: Selector::AdaptiveP(Self {
             target: 0.5,
             decay: 0.9,
         }),
     };
 
-    pub(super) fn pick(
-        self,
-        coins: Coins,
-        state: &mut SelectorState,
-        candidates: &mut Candidates,
-    ) -> Draw {
-        if self.target < 0.0 {
-            return draw_by_coin(coins.draw(), candidates);
+    /// How much each earlier draw still counts.
+    fn decay(&self) -> f64 {
+        f64::from(self.decay.clamp(0.0, 0.99))
+    }
+
+    /// Returns the sum and the weight of earlier draws. Before the first one, their average is the
+    /// target.
+    fn sum_and_weight(&self, memory: Memory) -> [f64; 2] {
+        let start = || [f64::from(self.target), 1.0].map(|value| value / (1.0 - self.decay()));
+        memory.unwrap_or_else(start)
+    }
+
+    /// Whether it is a plain draw, which learns nothing.
+    fn is_plain_draw(&self) -> bool {
+        self.target < 0.0
+    }
+}
+
+impl SelectorRule for AdaptiveP {
+    fn pick(&self, toss: Toss<'_>, memory: &mut Memory, candidates: &mut Candidates) -> Draw {
+        if self.is_plain_draw() {
+            return draw_by_coin(toss.coins.draw(), candidates);
         }
-        let decay = f64::from(self.decay.clamp(0.0, 0.99));
-        let base_target = f64::from(self.target);
-        let [sum, weight] = state
-            .memory
-            .unwrap_or([base_target / (1.0 - decay), 1.0 / (1.0 - decay)]);
-        let target = (2.0 * base_target - sum / weight).clamp(0.0, 1.0);
+        let [sum, weight] = self.sum_and_weight(*memory);
+        let target = (2.0 * f64::from(self.target) - sum / weight).clamp(0.0, 1.0);
 
         let mut before = candidates.clone();
         let softmax = candidates.softmax();
         candidates.map_logits(|logit| closeness(logit, softmax.prob(logit), target));
-        let draw = draw_by_coin(coins.draw(), candidates);
+        let draw = draw_by_coin(toss.coins.draw(), candidates);
 
         let prob = before
             .logit(draw.token)
             .map_or(0.0, |logit| before.softmax().prob(logit));
-        state.memory = Some([prob + decay * sum, 1.0 + decay * weight]);
+        *memory = self.learn(*memory, prob, &draw);
         draw
+    }
+
+    fn learn(&self, memory: Memory, prob_before: f64, _draw: &Draw) -> Memory {
+        if self.is_plain_draw() {
+            return memory;
+        }
+        let [sum, weight] = self.sum_and_weight(memory);
+        Some([
+            prob_before + self.decay() * sum,
+            1.0 + self.decay() * weight,
+        ])
+    }
+
+    fn follows(&self, now: Memory, before: Memory, _draw: &Draw, prob_before: Option<f64>) -> bool {
+        if self.is_plain_draw() {
+            return now == before;
+        }
+        let Some([sum, weight]) = now else {
+            return false;
+        };
+        let [sum_before, weight_before] = self.sum_and_weight(before);
+        let prob = sum - self.decay() * sum_before;
+        let is_prob = match prob_before {
+            Some(expected) => (prob - expected).abs() <= 1e-5,
+            None => (-1e-9..=1.0 + 1e-9).contains(&prob),
+        };
+        near(weight, 1.0 + self.decay() * weight_before) && is_prob
+    }
+
+    fn ending(&self) -> String {
+        if self.is_plain_draw() {
+            return String::new();
+        }
+        let percent = (f64::from(self.target) * 10_000.0).round() / 100.0;
+        format!(", preferring tokens that are about {percent} % likely")
     }
 }
 

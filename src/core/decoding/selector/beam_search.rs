@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Candidates, Draw, Selector, SelectorSpec, draw_without_coin};
+use super::rule::{Memory, SelectorRule, Toss};
+use super::{Candidates, Draw, Selector, SelectorSpec, Tosses, draw_without_coin};
+use crate::decoding::dialect::Dialect;
 use crate::decoding::setting::{Limits, ParamSpec, Scale, field};
 use crate::decoding::{Need, TokenId};
 
@@ -40,6 +42,11 @@ impl BeamSearch {
         label: "Beam search",
         help: "Lets several texts grow side by side and keeps those with the highest total probability. \
                It tosses no coin, and its texts tend to be short and dull.",
+        formula: "keep the n texts with the highest Σ ln p; in the end, the highest Σ ln p / length^penalty",
+        edges: &[
+            "It needs several texts, so nothing can be stepped or picked by hand.",
+            "Whether log-probs are normalized again after the stages is a setting of its own, as engines disagree.",
+        ],
         source: "Lowerre 1976, \"The HARPY Speech Recognition System\"; with neural networks: Sutskever, \
                  Vinyals, Le 2014, \"Sequence to Sequence Learning with Neural Networks\", arXiv \
                  1409.3215",
@@ -79,19 +86,15 @@ impl BeamSearch {
             },
         ],
         needs: &[Need::SeveralTexts],
+        tosses: Tosses::None,
+        reweighs: false,
+        engines: Some(&[Dialect::Transformers]),
         usual: Selector::BeamSearch(Self {
             width: 4,
             length_penalty: 1.0,
             early_stopping: 0,
         }),
     };
-
-    /// Takes the top token of a single row. All candidates stay, because a search compares them
-    /// with those of other rows.
-    pub(super) fn pick(candidates: &mut Candidates) -> Draw {
-        let best = candidates.best();
-        draw_without_coin(best, &candidates.softmax())
-    }
 
     /// The number of texts that go on after each pass.
     pub const fn n_beams(&self) -> usize {
@@ -160,6 +163,15 @@ impl BeamSearch {
         };
         let worst = ended.iter().copied().fold(f64::INFINITY, f64::min);
         self.score(best_running, n_likely) <= worst
+    }
+}
+
+impl SelectorRule for BeamSearch {
+    /// Takes the top token of a single row. All candidates stay, because a search compares them
+    /// with those of other rows.
+    fn pick(&self, _toss: Toss<'_>, _memory: &mut Memory, candidates: &mut Candidates) -> Draw {
+        let best = candidates.best();
+        draw_without_coin(best, &candidates.softmax())
     }
 }
 

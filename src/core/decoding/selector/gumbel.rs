@@ -2,7 +2,8 @@
 
 use pulp::{Simd, WithSimd};
 
-use super::{Candidates, Draw, Selector, SelectorSpec, draw_without_coin, greedy};
+use super::rule::{Memory, SelectorRule, Toss};
+use super::{Candidates, Draw, Selector, SelectorSpec, Tosses, draw_without_coin, greedy};
 use crate::decoding::candidates::BLOCK;
 use crate::decoding::softmax::share_of_best;
 use crate::decoding::{Candidate, TokenId};
@@ -12,18 +13,37 @@ use crate::kernels::arch;
 /// those that cannot win need no logarithm.
 const N_FAVORITES: usize = 64;
 
-pub(super) const SPEC: SelectorSpec = SelectorSpec {
-    keys: &["gumbel", "gumbel-max"],
-    name: "Gumbel-max",
-    label: "Gumbel-max",
-    help: "Tosses one coin per token and takes the best sum of logit and noise. The probabilities are \
-           those of one coin, but panes that share a seed differ less.",
-    source: "Gumbel 1954, \"Statistical Theory of Extreme Values\"; as a way to draw: Maddison, Tarlow, \
-             Minka 2014, \"A* Sampling\", arXiv 1411.0030",
-    params: &[],
-    needs: &[],
-    usual: Selector::GumbelMax,
-};
+/// Draws with one coin per token.
+pub(super) struct GumbelMax;
+
+impl GumbelMax {
+    pub(super) const SPEC: SelectorSpec = SelectorSpec {
+        keys: &["gumbel", "gumbel-max"],
+        name: "Gumbel-max",
+        label: "Gumbel-max",
+        help: "Tosses one coin per token and takes the best sum of logit and noise. The probabilities are \
+               those of one coin, but panes that share a seed differ less.",
+        formula: "argmax of logit − ln(−ln u), with a coin u for each token",
+        edges: &[
+            "A token’s coin depends only on the seed, the position and the token, so two settings that leave the same winner in play take the same token.",
+            "No single coin decides, so none is recorded.",
+        ],
+        source: "Gumbel 1954, \"Statistical Theory of Extreme Values\"; as a way to draw: Maddison, Tarlow, \
+                 Minka 2014, \"A* Sampling\", arXiv 1411.0030",
+        params: &[],
+        needs: &[],
+        tosses: Tosses::OnePerCandidate,
+        reweighs: false,
+        engines: None,
+        usual: Selector::GumbelMax,
+    };
+}
+
+impl SelectorRule for GumbelMax {
+    fn pick(&self, toss: Toss<'_>, _memory: &mut Memory, candidates: &mut Candidates) -> Draw {
+        pick(|token| toss.coins.token(token), candidates)
+    }
+}
 
 /// Takes the candidate with the largest `logit - ln(-ln u)`, where u is the token's own coin, and
 /// among equals the most likely.

@@ -2,11 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::gumbel;
+use super::rule::{Memory, SelectorRule, Toss};
+use super::{Tosses, gumbel};
+use crate::decoding::dialect::Dialect;
 use crate::decoding::setting::{Limits, ParamSpec, field};
 use crate::decoding::trace::Draw;
 use crate::decoding::watermark::{GumbelKey, context_of, is_repeated};
-use crate::decoding::{Candidates, Coins, History, Selector, SelectorSpec};
+use crate::decoding::{Candidates, Selector, SelectorSpec};
 
 /// Draws as Gumbel-max does, but with numbers derived from `key` and the last generated tokens
 /// instead of the seed and the position. Anyone who knows the key can see that the tokens' numbers
@@ -36,6 +38,11 @@ impl GumbelMark {
         help: "Draws each token with its probability, by numbers derived from a key and the last \
                tokens. Anyone with the key can find the watermark; the seed matters only where the \
                text repeats itself.",
+        formula: "argmax of logit − ln(−ln u), with u from the key, the last tokens and the token",
+        edges: &[
+            "If the same tokens came before an earlier draw in the text, ordinary coins decide.",
+            "With one key, the same prompt gives the same text whatever the seed, until the text repeats itself.",
+        ],
         source: "Aaronson 2022, \"My AI Safety Lecture for UT Effective Altruism\", \
                  https://scottaaronson.blog/?p=6823; on its one text for each key and \
                  prompt: Fu et al. 2024, \"GumbelSoft: Diversified Language Model Watermarking via the \
@@ -64,20 +71,24 @@ impl GumbelMark {
             },
         ],
         needs: &[],
+        tosses: Tosses::OnePerCandidate,
+        reweighs: false,
+        engines: Some(&[Dialect::Vllm]),
         usual: Selector::GumbelMark(Self { key: 42, window: 4 }),
     };
+}
 
-    pub(super) fn pick(
-        self,
-        coins: Coins,
-        history: History<'_>,
-        candidates: &mut Candidates,
-    ) -> Draw {
-        let (generated, window) = (history.generated(), self.window as usize);
+impl SelectorRule for GumbelMark {
+    fn pick(&self, toss: Toss<'_>, _memory: &mut Memory, candidates: &mut Candidates) -> Draw {
+        let (generated, window) = (toss.history.generated(), self.window as usize);
         if is_repeated(generated, window) {
-            return gumbel::pick(|token| coins.token(token), candidates);
+            return gumbel::pick(|token| toss.coins.token(token), candidates);
         }
-        let numbers = GumbelKey::new(self, &context_of(generated, window));
+        let numbers = GumbelKey::new(*self, &context_of(generated, window));
         gumbel::pick(|token| numbers.uniform(token), candidates)
+    }
+
+    fn ending(&self) -> String {
+        format!(", leaving a watermark with key {}", self.key)
     }
 }

@@ -1,7 +1,7 @@
 //! What an adaptive selector learns from a given token, and whether the state that it recorded
 //! follows from the one before.
 
-use super::{AdaptiveP, Candidates, Draw, Selector, SelectorState, bits};
+use super::{Candidates, Draw, Selector, SelectorState};
 use crate::decoding::Taken;
 
 /// The relative rounding error of a logarithm on another processor.
@@ -34,18 +34,11 @@ impl Selector {
         draw: &Draw,
         before: SelectorState,
     ) -> SelectorState {
-        let memory = before.memory.filter(|_| before.learned_by == Some(*self));
-        let memory = match self {
-            Self::MirostatV1(of) => Some([next_mu(memory, of.tau, of.eta, draw), 0.0]),
-            Self::MirostatV2(of) => Some([next_mu(memory, of.tau, of.eta, draw), 0.0]),
-            Self::AdaptiveP(of) if of.target >= 0.0 => {
-                let decay = f64::from(of.decay.clamp(0.0, 0.99));
-                let [sum, weight] = memory.unwrap_or_else(|| start_of(*of));
-                Some([prob_before + decay * sum, 1.0 + decay * weight])
-            }
-            Self::AdaptiveP(_) => memory,
-            _ => return before,
-        };
+        if !self.is_adaptive() {
+            return before;
+        }
+        let known = before.memory.filter(|_| before.learned_by == Some(*self));
+        let memory = self.rule().learn(known, prob_before, draw);
         SelectorState {
             memory,
             learned_by: Some(*self),
@@ -71,44 +64,13 @@ impl SelectorState {
         if self.learned_by != Some(selector) {
             return false;
         }
-        match (selector, self.memory) {
-            (Selector::MirostatV1(of), Some([mu, rest])) => {
-                let next = next_mu(memory, of.tau, of.eta, draw);
-                near(mu, next) && rest == 0.0
-            }
-            (Selector::MirostatV2(of), Some([mu, rest])) => {
-                let next = next_mu(memory, of.tau, of.eta, draw);
-                near(mu, next) && rest == 0.0
-            }
-            // Below 0 it is a plain draw, which learns nothing.
-            (Selector::AdaptiveP(of), now) if of.target < 0.0 => now == memory,
-            (Selector::AdaptiveP(of), Some([sum, weight])) => {
-                let decay = f64::from(of.decay.clamp(0.0, 0.99));
-                let [sum_before, weight_before] = memory.unwrap_or_else(|| start_of(of));
-                let prob = sum - decay * sum_before;
-                let is_prob = match prob_before {
-                    Some(expected) => (prob - expected).abs() <= 1e-5,
-                    None => (-1e-9..=1.0 + 1e-9).contains(&prob),
-                };
-                near(weight, 1.0 + decay * weight_before) && is_prob
-            }
-            _ => false,
-        }
+        let rule = selector.rule();
+        rule.follows(self.memory, memory, draw, prob_before)
     }
 }
 
-/// The sum and the weight before the first draw, whose average is the target.
-fn start_of(of: AdaptiveP) -> [f64; 2] {
-    let decay = f64::from(of.decay.clamp(0.0, 0.99));
-    [f64::from(of.target), 1.0].map(|value| value / (1.0 - decay))
-}
-
-fn next_mu(memory: Option<[f64; 2]>, tau: f32, eta: f32, draw: &Draw) -> f64 {
-    let mu = memory.map_or(2.0 * f64::from(tau), |[mu, _]| mu);
-    mu - f64::from(eta) * (bits(draw.prob) - f64::from(tau))
-}
-
-fn near(value: f64, expected: f64) -> bool {
+/// Returns whether two numbers are the same but for rounding.
+pub(super) fn near(value: f64, expected: f64) -> bool {
     (value - expected).abs() <= ROUNDING * expected.abs().max(1.0)
 }
 

@@ -2,9 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Candidates, Coins, Draw, Selector, SelectorSpec, SelectorState, bits, draw_by_coin};
+use super::learning::near;
+use super::rule::{Memory, SelectorRule, Toss};
+use super::{Candidates, Draw, Selector, SelectorSpec, Tosses, bits, draw_by_coin};
 use crate::decoding::Need;
+use crate::decoding::dialect::Dialect;
 use crate::decoding::setting::{Field, Limits, ParamSpec, Scale, field};
+
+const ENGINES: Option<&[Dialect]> = Some(&[Dialect::LlamaCpp, Dialect::Ollama]);
 
 /// How many of the most likely candidates the estimate of version 1 looks at.
 const N_ESTIMATED: usize = 100;
@@ -71,6 +76,11 @@ impl MirostatV1 {
         label: "Mirostat v1",
         help: "Keeps enough of the most likely tokens to hold the surprise near a target, estimating \
                how fast the probabilities fall. It is usually used without other cuts.",
+        formula: "k = ((s − 1) · 2^μ / (1 − n^(1 − s)))^(1 / s); μ ← μ − η · (surprise − τ)",
+        edges: &[
+            "μ starts at 2 τ. s is Zipf’s exponent, estimated from the 100 most likely tokens, and n is the number of tokens.",
+            "It remembers μ from draw to draw, so a draw depends on those before it.",
+        ],
         source: "Basu, Ramachandran, Keskar, Varshney 2020, \"Mirostat: A Neural Text Decoding Algorithm \
                  that Directly Controls Perplexity\", arXiv 2007.14966",
         params: &[
@@ -78,21 +88,33 @@ impl MirostatV1 {
             learning_rate(field!(Real, Selector::MirostatV1.eta)),
         ],
         needs: &[Need::Memory],
+        tosses: Tosses::One,
+        reweighs: true,
+        engines: ENGINES,
         usual: Selector::MirostatV1(Self { tau: 5.0, eta: 0.1 }),
     };
+}
 
-    pub(super) fn pick(
-        self,
-        coins: Coins,
-        state: &mut SelectorState,
-        candidates: &mut Candidates,
-    ) -> Draw {
-        let mu = mu(state, self.tau);
+impl SelectorRule for MirostatV1 {
+    fn pick(&self, toss: Toss<'_>, memory: &mut Memory, candidates: &mut Candidates) -> Draw {
+        let mu = mu(*memory, self.tau);
         let n_kept = k_for(zipf_exponent(candidates), mu, candidates.n_kept());
         candidates.keep_head(n_kept);
-        let draw = draw_by_coin(coins.draw(), candidates);
-        state.memory = Some([next_mu(mu, self.tau, self.eta, &draw), 0.0]);
+        let draw = draw_by_coin(toss.coins.draw(), candidates);
+        *memory = Some([next_mu(mu, self.tau, self.eta, &draw), 0.0]);
         draw
+    }
+
+    fn learn(&self, memory: Memory, _prob_before: f64, draw: &Draw) -> Memory {
+        learned(memory, self.tau, self.eta, draw)
+    }
+
+    fn follows(&self, now: Memory, before: Memory, draw: &Draw, _prob_before: Option<f64>) -> bool {
+        is_learned(now, learned(before, self.tau, self.eta, draw))
+    }
+
+    fn ending(&self) -> String {
+        ending(self.tau)
     }
 }
 
@@ -103,24 +125,29 @@ impl MirostatV2 {
         label: "Mirostat v2",
         help: "Drops tokens that are too surprising, and moves the threshold after each draw to keep the \
                surprise near a target. It is usually used without other cuts.",
+        formula: "keep a token if −log2 p ≤ μ; μ ← μ − η · (surprise − τ)",
+        edges: &[
+            "μ starts at 2 τ, and the most likely token always stays.",
+            "It remembers μ from draw to draw, so a draw depends on those before it.",
+        ],
         source: "Basu, Ramachandran, Keskar, Varshney 2020, \"Mirostat: A Neural Text Decoding Algorithm \
-                 that Directly Controls Perplexity\", arXiv 2007.14966; version 2 from its authors' \
+                 that Directly Controls Perplexity\", arXiv 2007.14966; version 2 from its authors’ \
                  code",
         params: &[
             target(field!(Real, Selector::MirostatV2.tau)),
             learning_rate(field!(Real, Selector::MirostatV2.eta)),
         ],
         needs: &[Need::Memory],
+        tosses: Tosses::One,
+        reweighs: true,
+        engines: ENGINES,
         usual: Selector::MirostatV2(Self { tau: 5.0, eta: 0.1 }),
     };
+}
 
-    pub(super) fn pick(
-        self,
-        coins: Coins,
-        state: &mut SelectorState,
-        candidates: &mut Candidates,
-    ) -> Draw {
-        let mu = mu(state, self.tau);
+impl SelectorRule for MirostatV2 {
+    fn pick(&self, toss: Toss<'_>, memory: &mut Memory, candidates: &mut Candidates) -> Draw {
+        let mu = mu(*memory, self.tau);
         let softmax = candidates.softmax();
         let bar = (softmax.log_sum_exp - mu * std::f64::consts::LN_2) as f32;
         if softmax.max_logit < bar {
@@ -129,14 +156,42 @@ impl MirostatV2 {
         } else {
             candidates.keep_from(bar);
         }
-        let draw = draw_by_coin(coins.draw(), candidates);
-        state.memory = Some([next_mu(mu, self.tau, self.eta, &draw), 0.0]);
+        let draw = draw_by_coin(toss.coins.draw(), candidates);
+        *memory = Some([next_mu(mu, self.tau, self.eta, &draw), 0.0]);
         draw
+    }
+
+    fn learn(&self, memory: Memory, _prob_before: f64, draw: &Draw) -> Memory {
+        learned(memory, self.tau, self.eta, draw)
+    }
+
+    fn follows(&self, now: Memory, before: Memory, draw: &Draw, _prob_before: Option<f64>) -> bool {
+        is_learned(now, learned(before, self.tau, self.eta, draw))
+    }
+
+    fn ending(&self) -> String {
+        ending(self.tau)
     }
 }
 
-fn mu(state: &SelectorState, tau: f32) -> f64 {
-    state.memory.map_or(2.0 * f64::from(tau), |[mu, _]| mu)
+fn mu(memory: Memory, tau: f32) -> f64 {
+    memory.map_or(2.0 * f64::from(tau), |[mu, _]| mu)
+}
+
+/// Returns what is known after a draw.
+fn learned(memory: Memory, tau: f32, eta: f32, draw: &Draw) -> Memory {
+    Some([next_mu(mu(memory, tau), tau, eta, draw), 0.0])
+}
+
+fn is_learned(now: Memory, expected: Memory) -> bool {
+    match (now, expected) {
+        (Some([mu, rest]), Some([expected, _])) => near(mu, expected) && rest == 0.0,
+        (_, _) => false,
+    }
+}
+
+fn ending(tau: f32) -> String {
+    format!(", keeping the surprise near {tau} bits")
 }
 
 /// Moves μ against the excess of the surprise over its target.

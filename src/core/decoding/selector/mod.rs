@@ -6,6 +6,8 @@ mod gumbel;
 mod gumbel_mark;
 mod learning;
 mod mirostat;
+mod plain;
+mod rule;
 
 pub use adaptive_p::AdaptiveP;
 pub use beam_search::{BeamCandidate, BeamSearch, Fate};
@@ -14,36 +16,15 @@ pub use mirostat::{MirostatV1, MirostatV2};
 
 use serde::{Deserialize, Serialize};
 
+use self::gumbel::GumbelMax;
+use self::plain::{Greedy, Multinomial};
+use self::rule::{Memory, SelectorRule, Toss};
 use super::candidates::Crossing;
+use super::dialect::Dialect;
 use super::setting::{ParamSpec, SettingError};
 use super::softmax::Softmax;
 use super::trace::{Draw, Picked};
 use super::{Candidate, Candidates, Coins, History, Need};
-
-/// The end of a chain: picks one candidate.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "selector", rename_all = "kebab-case")]
-pub enum Selector {
-    /// Takes the most likely candidate, and among equals the one with the lowest id. Tosses no
-    /// coin.
-    Greedy,
-    /// Draws each candidate with its probability, by one coin.
-    Multinomial,
-    /// Draws each candidate with its probability, by one coin per token, so that a change of
-    /// settings changes the outcome less often.
-    GumbelMax,
-    /// Draws as Gumbel-max does, with numbers derived from a key and the last tokens: a watermark.
-    GumbelMark(GumbelMark),
-    /// Draws from enough candidates to keep the surprise near a target, using an estimate of how
-    /// fast the probabilities fall.
-    MirostatV1(MirostatV1),
-    /// Draws from the candidates that are not too surprising for a target.
-    MirostatV2(MirostatV2),
-    /// Draws candidates whose probability is close to a target.
-    AdaptiveP(AdaptiveP),
-    /// Lets several texts grow side by side and keeps those with the highest total log-prob.
-    BeamSearch(BeamSearch),
-}
 
 /// All there is to know about a selector besides its arithmetic.
 #[derive(Debug)]
@@ -56,52 +37,119 @@ pub struct SelectorSpec {
     pub label: &'static str,
     /// What it does, in two sentences.
     pub help: &'static str,
+    /// What it computes, in one line.
+    pub formula: &'static str,
+    /// Ties, limits and what it remembers, one sentence each.
+    pub edges: &'static [&'static str],
     /// Author, year, title and arXiv number or link of its paper, or why there is none.
     pub source: &'static str,
     /// Its numbers.
     pub params: &'static [ParamSpec<Selector>],
     /// What it needs beyond the logits of the text.
     pub needs: &'static [Need],
+    /// The coins that it tosses for each token.
+    pub tosses: Tosses,
+    /// Whether it cuts or reweighs the candidates before it draws.
+    pub reweighs: bool,
+    /// The engines that can pick tokens in this way. `None` for all of them, because it picks from
+    /// the same distribution as they do.
+    pub engines: Option<&'static [Dialect]>,
     /// The selector as it is chosen from a menu, at usual values.
     pub usual: Selector,
 }
 
+/// The coins that a selector tosses for each token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tosses {
+    None,
+    One,
+    /// One for each candidate, so that no single one decides.
+    OnePerCandidate,
+}
+
 impl SelectorSpec {
+    /// Whether several texts grow side by side.
+    pub fn compares_texts(&self) -> bool {
+        self.needs.contains(&Need::SeveralTexts)
+    }
+
     /// The help, and below it the source.
     pub fn help_with_source(&self) -> String {
         format!("{}\n\n{}", self.help, self.source)
     }
 }
 
-const GREEDY: SelectorSpec = SelectorSpec {
-    keys: &["greedy"],
-    name: "Greedy",
-    label: "Greedy",
-    help: "Takes the most likely token that is left, as temperature 0 does. It tosses no coin, so only \
-           XTC can make the text depend on the seed.",
-    source: "No paper: the simplest way to decode",
-    params: &[],
-    needs: &[],
-    usual: Selector::Greedy,
-};
+/// Declares [`Selector`] from one list: selectors without numbers, each with the rule that picks, and
+/// those that are their own rule.
+macro_rules! selectors {
+    (
+        plain: [$($(#[$plain_doc:meta])* $plain:ident,)*]
+        with_numbers: [$($(#[$doc:meta])* $name:ident,)*]
+    ) => {
+        /// The end of a chain: picks one candidate.
+        #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+        #[serde(tag = "selector", rename_all = "kebab-case")]
+        pub enum Selector {
+            $($(#[$plain_doc])* $plain,)*
+            $($(#[$doc])* $name($name),)*
+        }
 
-const MULTINOMIAL: SelectorSpec = SelectorSpec {
-    keys: &["sample", "multinomial"],
-    name: "Multinomial",
-    label: "Sample",
-    help: "Tosses one coin from the seed and takes each token that is left with its probability. This \
-           is the usual way.",
-    source: "No paper: sampling from a distribution",
-    params: &[],
-    needs: &[],
-    usual: Selector::Multinomial,
-};
+        impl Selector {
+            /// The descriptions of all selectors, in menu order.
+            pub const SPECS: [&'static SelectorSpec; N_SELECTORS] =
+                [$(&$plain::SPEC,)* $(&$name::SPEC,)*];
+
+            /// The description of this selector.
+            pub const fn spec(&self) -> &'static SelectorSpec {
+                match self {
+                    $(Self::$plain => &$plain::SPEC,)*
+                    $(Self::$name(_) => &$name::SPEC,)*
+                }
+            }
+
+            fn rule(&self) -> &dyn SelectorRule {
+                match self {
+                    $(Self::$plain => &$plain,)*
+                    $(Self::$name(rule) => rule,)*
+                }
+            }
+        }
+
+        const N_SELECTORS: usize = [$(stringify!($plain),)* $(stringify!($name),)*].len();
+    };
+}
+
+selectors! {
+    plain: [
+    /// Draws each candidate with its probability, by one coin.
+    Multinomial,
+    /// Takes the most likely candidate, and among equals the one with the lowest id. Tosses no
+    /// coin.
+    Greedy,
+    /// Draws each candidate with its probability, by one coin per token, so that a change of
+    /// settings changes the outcome less often.
+    GumbelMax,
+    ]
+    with_numbers: [
+    /// Draws as Gumbel-max does, with numbers derived from a key and the last tokens: a watermark.
+    GumbelMark,
+    /// Draws from enough candidates to keep the surprise near a target, using an estimate of how
+    /// fast the probabilities fall.
+    MirostatV1,
+    /// Draws from the candidates that are not too surprising for a target.
+    MirostatV2,
+    /// Draws candidates whose probability is close to a target.
+    AdaptiveP,
+    /// Lets several texts grow side by side and keeps those with the highest total log-prob.
+    BeamSearch,
+    ]
+}
 
 /// What a selector remembers from one step to the next.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct SelectorState {
     /// The selector's own two numbers, or `None` before its first step.
-    memory: Option<[f64; 2]>,
+    memory: Memory,
     /// The selector that learned them. Another one, or the same with other values, starts over.
     learned_by: Option<Selector>,
 }
@@ -120,32 +168,6 @@ impl SelectorState {
 }
 
 impl Selector {
-    /// The descriptions of all selectors, in menu order.
-    pub const SPECS: [&'static SelectorSpec; 8] = [
-        &MULTINOMIAL,
-        &GREEDY,
-        &gumbel::SPEC,
-        &GumbelMark::SPEC,
-        &MirostatV1::SPEC,
-        &MirostatV2::SPEC,
-        &AdaptiveP::SPEC,
-        &BeamSearch::SPEC,
-    ];
-
-    /// The description of this selector.
-    pub const fn spec(&self) -> &'static SelectorSpec {
-        match self {
-            Self::Greedy => &GREEDY,
-            Self::Multinomial => &MULTINOMIAL,
-            Self::GumbelMax => &gumbel::SPEC,
-            Self::GumbelMark(_) => &GumbelMark::SPEC,
-            Self::MirostatV1(_) => &MirostatV1::SPEC,
-            Self::MirostatV2(_) => &MirostatV2::SPEC,
-            Self::AdaptiveP(_) => &AdaptiveP::SPEC,
-            Self::BeamSearch(_) => &BeamSearch::SPEC,
-        }
-    }
-
     /// The name, as people say it.
     pub const fn name(&self) -> &'static str {
         self.spec().name
@@ -153,7 +175,7 @@ impl Selector {
 
     /// Whether each token has its own coin, so that no single one decides.
     pub const fn has_coin_per_token(&self) -> bool {
-        matches!(self, Self::GumbelMax | Self::GumbelMark(_))
+        matches!(self.spec().tosses, Tosses::OnePerCandidate)
     }
 
     /// Whether it learns from what it picks, so that each step depends on the ones before.
@@ -171,7 +193,18 @@ impl Selector {
 
     /// Whether it tosses no coin.
     pub const fn is_deterministic(&self) -> bool {
-        matches!(self, Self::Greedy | Self::BeamSearch(_))
+        matches!(self.spec().tosses, Tosses::None)
+    }
+
+    /// Whether it picks from the distribution that the stages leave, as any engine can.
+    pub const fn is_plain(&self) -> bool {
+        self.spec().engines.is_none()
+    }
+
+    /// Ends the sentence that describes a chain: ", keeping the surprise near 5 bits". Empty for most
+    /// selectors.
+    pub fn ending(&self) -> String {
+        self.rule().ending()
     }
 
     /// Checks every value against its limits.
@@ -198,16 +231,8 @@ impl Selector {
                 learned_by: Some(*self),
             };
         }
-        match self {
-            Self::Greedy => greedy(candidates),
-            Self::Multinomial => draw_by_coin(coins.draw(), candidates),
-            Self::GumbelMax => gumbel::pick(|token| coins.token(token), candidates),
-            Self::GumbelMark(selector) => selector.pick(coins, history, candidates),
-            Self::MirostatV1(selector) => selector.pick(coins, state, candidates),
-            Self::MirostatV2(selector) => selector.pick(coins, state, candidates),
-            Self::AdaptiveP(selector) => selector.pick(coins, state, candidates),
-            Self::BeamSearch(_) => BeamSearch::pick(candidates),
-        }
+        let toss = Toss { coins, history };
+        self.rule().pick(toss, &mut state.memory, candidates)
     }
 }
 

@@ -29,8 +29,10 @@ pub(in crate::decoding) fn is_repeated(generated: &[TokenId], window: usize) -> 
     };
     // A padded context differs from all others by its length.
     let context = generated.get(start..).unwrap_or_default();
-    let earlier = generated.get(..generated.len().saturating_sub(1));
-    let mut earlier = earlier.unwrap_or_default().windows(window.max(1));
+    let mut earlier = generated
+        .get(..generated.len().saturating_sub(1))
+        .unwrap_or_default()
+        .windows(window.max(1));
     earlier.any(|other| other == context)
 }
 

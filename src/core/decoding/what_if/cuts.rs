@@ -180,8 +180,10 @@ impl<'a> Recorded<'a> {
         let best = self.head.best();
         let [lowest, highest] = widened([lowest, highest]);
         let last_from = |threshold: f64| {
-            let stays = self.head.iter();
-            let stays = stays.filter(|next| f64::from(next.logit) >= threshold);
+            let stays = self
+                .head
+                .iter()
+                .filter(|next| f64::from(next.logit) >= threshold);
             let last = stays.reduce(|last, next| if next.comes_after(last) { next } else { last });
             last.unwrap_or(best)
         };

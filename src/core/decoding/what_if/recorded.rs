@@ -3,11 +3,12 @@
 
 use super::WhatIf;
 use super::tail::{ROUNDING, Tail};
+use crate::decoding::filter::Filtered;
 use crate::decoding::filters::{LogitBias, QuadraticSmoothing, Temperature, TopK};
 use crate::decoding::rules::Ties;
 use crate::decoding::{
     Candidate, Candidates, ChainConfig, Detail, Evidence, Filter, Selector, SelectorState,
-    ServedHead, StageContext, TokenId,
+    ServedHead, StageContext, TokenId, Tosses,
 };
 
 /// A distribution of which only a head is known token by token.
@@ -18,6 +19,12 @@ pub(in crate::decoding) struct Recorded<'a> {
     pub(in crate::decoding) sure: bool,
     /// Whether the most likely candidate is known, even if it is not known which others are left.
     pub(super) best_sure: bool,
+}
+
+impl Filtered for Recorded<'_> {
+    fn filter(&mut self, filter: &Filter, context: StageContext<'_>) {
+        self.apply(filter, context);
+    }
 }
 
 impl<'a> Recorded<'a> {
@@ -60,14 +67,11 @@ impl<'a> Recorded<'a> {
 
     /// Applies the stages of a chain. The context is the first one's.
     pub(super) fn after(mut self, chain: &ChainConfig, first: StageContext<'_>) -> Self {
-        for (filter, context) in first.along(chain.enabled()) {
-            self.apply(filter, context);
-        }
+        first.run(chain.enabled(), 0, &mut self, |_, _, _| ());
         self
     }
 
-    /// Applies a filter; a neutral one is skipped.
-    pub(in crate::decoding) fn apply(&mut self, filter: &Filter, context: StageContext<'_>) {
+    fn apply(&mut self, filter: &Filter, context: StageContext<'_>) {
         if filter.is_neutral() {
             return;
         }
@@ -253,12 +257,13 @@ impl<'a> Recorded<'a> {
             &mut self.head.clone(),
         );
         let sure = self.sure && !selector.is_adaptive();
-        match (self.tail, selector) {
+        let spec = selector.spec();
+        match (self.tail, spec.tosses) {
             // It depends on the other texts.
-            (_, Selector::BeamSearch(_)) => WhatIf::Unrecorded,
-            (_, Selector::Greedy) => answer(self.best_sure, picked.token),
+            _ if spec.compares_texts() => WhatIf::Unrecorded,
+            (_, Tosses::None) => answer(self.best_sure, picked.token),
             (None, _) => answer(sure, picked.token),
-            (Some(tail), Selector::Multinomial) => self.draw_beside(tail, coins.draw()),
+            (Some(tail), Tosses::One) if !spec.reweighs => self.draw_beside(tail, coins.draw()),
             (Some(_), _) => WhatIf::Bounded(picked.token),
         }
     }

@@ -80,8 +80,9 @@ fn log_probs(logits: &[f32]) -> Vec<f32> {
 }
 
 fn served(row: &[f32], n: usize) -> ServedHead {
-    let all = (0..).map(TokenId).zip(row);
-    let mut all: Vec<Candidate> = all
+    let mut all: Vec<Candidate> = (0..)
+        .map(TokenId)
+        .zip(row)
         .map(|(token, logit)| Candidate {
             token,
             logit: *logit,

@@ -207,8 +207,10 @@ fn a_summary_names_a_token_far_below_the_head() {
     let evidence = recorded_within(16_000, &logits, coins);
     assert!(matches!(evidence.detail, Detail::Summary(_)));
     let whole = recorded_within(WHOLE, &logits, coins);
-    let known = (0..logits.len() as u32).map(TokenId);
-    let known: Vec<TokenId> = known.filter(|token| evidence.knows(*token)).collect();
+    let known: Vec<TokenId> = (0..logits.len() as u32)
+        .map(TokenId)
+        .filter(|token| evidence.knows(*token))
+        .collect();
     assert!(known.len() > 2 * evidence.head.len());
     for token in known {
         assert_eq!(evidence.rank(token), whole.rank(token));

@@ -114,20 +114,19 @@ impl Run<'_> {
     fn from(&self, base: &Evidence, n_in_base: usize) -> Option<WhatIfStages> {
         let mut step = Recorded::of(base)?;
         let mut stages: Vec<KnownStage> = Vec::new();
-        let filters = self.context.along(self.chain.enabled());
-        for (index, (filter, context)) in filters.enumerate() {
-            let all_known = step.tail.is_none();
-            if index >= n_in_base {
-                step.apply(filter, context);
-            }
+        let mut was_whole = step.tail.is_none();
+        let filters = self.chain.enabled();
+        let context = self.context;
+        context.run(filters, n_in_base, &mut step, |index, filter, step| {
             let mass_removed = step.head.take_mass_removed();
-            let removed = all_known.then_some(mass_removed);
+            let removed = was_whole.then_some(mass_removed);
             let stage = match self.reports.get(index) {
                 Some(report) => KnownStage::recorded(report),
-                None => KnownStage::of(filter, self.evidence, stages.last(), removed, &mut step),
+                None => KnownStage::of(filter, self.evidence, stages.last(), removed, step),
             };
             stages.push(stage);
-        }
+            was_whole = step.tail.is_none();
+        });
         let outcome = step.draw(self.chain.selector, self.context);
         Some(WhatIfStages { stages, outcome })
     }
@@ -243,16 +242,19 @@ fn mass_removed(
     if after.iter().filter(is_left).count() != n_left as usize {
         return None;
     }
-    let held = head.iter().zip(after).enumerate();
-    let held = held.filter(|(_, (_, after))| is_left(after));
-    let held = held.map(|(index, (ranked, _))| match before {
-        None => Some(ranked.prob),
-        Some(before) => match before.probs.get(index) {
-            Some(KnownProb::Exactly(prob)) => Some(*prob),
-            _ => None,
-        },
-    });
-    let held: Option<f64> = held.sum();
+    let held: Option<f64> = head
+        .iter()
+        .zip(after)
+        .enumerate()
+        .filter(|(_, (_, after))| is_left(after))
+        .map(|(index, (ranked, _))| match before {
+            None => Some(ranked.prob),
+            Some(before) => match before.probs.get(index) {
+                Some(KnownProb::Exactly(prob)) => Some(*prob),
+                _ => None,
+            },
+        })
+        .sum();
     held.map(|held| (1.0 - held).max(0.0))
 }
 

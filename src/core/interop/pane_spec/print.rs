@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use crate::decoding::dialect::Dialect;
 use crate::decoding::filters::{LogitBias, Window};
-use crate::decoding::{ChainConfig, Filter, FilterKind, Rules, Selector};
+use crate::decoding::{Against, ChainConfig, Filter, FilterKind, Rules, Selector};
 
 /// The help for describing a pane on the command line, from the specs of filters and selectors.
 pub static GRAMMAR: LazyLock<String> = LazyLock::new(|| {
@@ -19,6 +19,11 @@ pub static GRAMMAR: LazyLock<String> = LazyLock::new(|| {
     help += OPTIONS;
     for spec in Selector::SPECS {
         push_entry(&mut help, &spec.usual.to_string(), spec.help);
+    }
+    help += RULES;
+    for spec in Against::SPECS {
+        let [example, explanation] = spec.example;
+        push_entry(&mut help, example, explanation);
     }
     help + END
 });
@@ -39,20 +44,17 @@ const OPTIONS: &str = "  \
     … off              The stage keeps its place and has no effect.
 ";
 
-const END: &str = "  \
+const RULES: &str = "  \
   dialect llama.cpp    Treats ties and edge cases as this engine does; also transformers, vllm,
                        mistral.rs, candle, ollama, ollama-mlx and openai.
   drafts 4 ngram 2     Speculative decoding: guesses up to 4 tokens from where the last 2 occurred
                        before, and verifies them in one forward pass. The text stays the same.
   drafts 4 model       The same with guesses by the model of --draft-model,
-  drafts 4 layers 2    or by the model's own first two layers.
+  drafts 4 layers 2    or by the model’s own first two layers.
     … ratio            Accepts guesses by the rule min(1, p/q): more of them, but another text.
-  guide 1.5 against \"A sad story:\"
-                       Moves the probabilities away from those after this text in place of the
-                       prompt; without a text, after the prompt's last token.
-  guide 1.5 cutoff 0.1 against model
-                       Contrastive decoding: moves them away from those of the model of
-                       --draft-model, among tokens at least 0.1 times as likely as the top one.
+";
+
+const END: &str = "  \
   grammar json         Allows only tokens that keep the text within a grammar: any JSON, or
                        schema \"…\", regex \"…\", choices \"yes|no\", lark \"…\" or gbnf \"…\"; file NAME
                        in place of the quotes reads it from a file.

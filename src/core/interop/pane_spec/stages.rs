@@ -6,8 +6,8 @@ use crate::decoding::filters::{LogitBias, TokenBias, Window};
 use crate::decoding::rules::BeamScores;
 use crate::decoding::watermark::LayerKeys;
 use crate::decoding::{
-    Against, ChainConfig, DraftRule, Drafts, Filter, FilterKind, FilterSpec, Guidance, ModelDrafts,
-    ParamSpec, PromptLookup, Selector, SelectorSpec, SettingError, TokenId,
+    Against, ChainConfig, DraftRule, Drafts, EarlyLayers, Filter, FilterKind, FilterSpec, Guidance,
+    ModelDrafts, ParamSpec, PromptLookup, Selector, SelectorSpec, SettingError, TokenId,
 };
 
 /// What the first word of a part stands for.
@@ -29,8 +29,10 @@ pub(super) enum Head {
 
 /// Returns the words that a part can begin with. Messages name the first spelling of each.
 fn heads() -> impl Iterator<Item = (&'static [&'static str], Head)> {
-    let filters = FilterKind::by_usage().into_iter().map(FilterKind::spec);
-    let filters = filters.map(|spec| (spec.keys, Head::Filter(spec)));
+    let filters = FilterKind::by_usage()
+        .into_iter()
+        .map(FilterKind::spec)
+        .map(|spec| (spec.keys, Head::Filter(spec)));
     let selectors = Selector::SPECS.map(|spec| (spec.keys, Head::Selector(spec)));
     let others: [(&[&str], Head); 8] = [
         (&["dialect"], Head::Dialect),
@@ -72,8 +74,10 @@ fn unknown(word: &str) -> String {
     if let Some(meant) = nearest(word, known) {
         return format!("{word:?} is not a setting; did you mean {meant:?}?");
     }
-    let names = heads().filter_map(|(spellings, _)| spellings.first());
-    let names: Vec<&str> = names.copied().collect();
+    let names: Vec<&str> = heads()
+        .filter_map(|(spellings, _)| spellings.first())
+        .copied()
+        .collect();
     format!("{word:?} is not a setting; use one of {}", names.join(", "))
 }
 
@@ -174,16 +178,19 @@ pub(super) fn drafts(words: &mut Words) -> Result<Drafts, PaneSpecError> {
 /// Reads the numbers of guidance, and what it is against; its key has been taken.
 pub(super) fn guidance(words: &mut Words) -> Result<Guidance, PaneSpecError> {
     let mut guidance = Guidance {
-        scale: 1.0,
+        scale: Some(1.0),
         cutoff: 0.0,
         against: Against::Prompt(String::new()),
     };
-    let chain = ChainConfig::sampled([]);
     let Some((scale, others)) = Guidance::PARAMS.split_first() else {
         return Ok(guidance);
     };
-    set(scale, "guide", words, &mut guidance)?;
-    in_range(guidance.validate(&chain), words)?;
+    if words.take(Guidance::DIFFERENCE) {
+        guidance.scale = None;
+    } else {
+        set(scale, "guide", words, &mut guidance)?;
+    }
+    in_range(guidance.validate_numbers(), words)?;
     options(words, |option, words| {
         if option == "against" {
             guidance.against = against(words)?;
@@ -193,13 +200,13 @@ pub(super) fn guidance(words: &mut Words) -> Result<Guidance, PaneSpecError> {
             return Ok(false);
         };
         set(param, param.key, words, &mut guidance)?;
-        in_range(guidance.validate(&chain), words)?;
+        in_range(guidance.validate_numbers(), words)?;
         Ok(true)
     })?;
     Ok(guidance)
 }
 
-/// Takes a text in quotes, or the word "model".
+/// Takes a text in quotes, the word "model", or layers.
 fn against(words: &mut Words) -> Result<Against, PaneSpecError> {
     let keyword = words.last.clone();
     let Some(word) = words.next() else {
@@ -208,11 +215,26 @@ fn against(words: &mut Words) -> Result<Against, PaneSpecError> {
     match word.text.as_str() {
         _ if word.is_quoted() => Ok(Against::Prompt(word.text)),
         "model" => Ok(Against::Model),
+        "layers" => Ok(Against::Layers(layers(words)?)),
         _ => Err(word.wrong(AGAINST)),
     }
 }
 
-const AGAINST: &str = "write a text in quotes, as in against \"A sad story:\", or against model";
+const AGAINST: &str = "write a text in quotes, as in against \"A sad story:\", or against model, or \
+                       against layers 2 4";
+
+/// Takes the numbers of at least one layer, up to the next word.
+fn layers(words: &mut Words) -> Result<EarlyLayers, PaneSpecError> {
+    let example = "against layers 2 4";
+    let mut layers = vec![words.number(COUNT, example)?];
+    while words
+        .keyword(1)
+        .is_some_and(|next| next.parse::<u32>().is_ok())
+    {
+        layers.push(words.number(COUNT, example)?);
+    }
+    EarlyLayers::new(layers).map_err(|error| words.last.wrong(error.to_string()))
+}
 
 /// Reads the first of these numbers, and the others in any order by their keys.
 fn numbers<T>(

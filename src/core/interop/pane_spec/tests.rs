@@ -34,6 +34,18 @@ fn a_description_is_read_in_every_spelling() {
             "Pure sampling + contrast",
             None,
         ),
+        (
+            "guide dola cutoff 0.1 against layers 2 4 6, greedy",
+            "top token · guided by difference",
+            "Greedy + early layers",
+            None,
+        ),
+        (
+            "guide 1.5 against layers 4 cutoff 0.1",
+            "T 1 · guided × 1.5",
+            "Pure sampling + early layers",
+            None,
+        ),
         ("sample", "T 1", "Pure sampling", None),
         (
             "top-p 0.9, temp 0.7, seed 7",
@@ -96,8 +108,10 @@ fn every_filter_and_selector_reads_back_at_its_usual_and_neutral_values() {
             let pane = parsed(&filter_words(&filter));
             assert_eq!(pane.chain.stages, [filter.into()], "{}", spec.name);
         }
-        let values = filter_words(&(spec.usual)());
-        let values = values.strip_prefix(spec.chip).unwrap();
+        let values = filter_words(&(spec.usual)())
+            .strip_prefix(spec.chip)
+            .unwrap()
+            .to_owned();
         for key in spec.keys {
             let pane = parsed(&format!("{key}{values}"));
             assert_eq!(pane.chain.stages, [(spec.usual)().into()], "{key}");
@@ -291,12 +305,12 @@ fn an_error_points_at_what_has_no_place() {
         (
             "drafts 4, beams 4",
             "4",
-            "Beam search compares whole texts, so it can't use drafts",
+            "Beam search compares whole texts, so it can’t use drafts",
         ),
         (
             "drafts 4 model, beams 4",
             "model",
-            "Beam search compares whole texts, so it can't use drafts",
+            "Beam search compares whole texts, so it can’t use drafts",
         ),
         (
             "drafts 4 ngram 2 ratio",
@@ -321,12 +335,28 @@ fn an_error_points_at_what_has_no_place() {
         (
             "guide 1.5 against sad",
             "sad",
-            "write a text in quotes, as in against \"A sad story:\", or against model",
+            "write a text in quotes, as in against \"A sad story:\", or against model, or against \
+             layers 2 4",
+        ),
+        (
+            "guide dola, greedy",
+            "dola",
+            "The difference is taken from early layers: guide dola against layers 2 4 6",
+        ),
+        (
+            "guide 1.5 against layers",
+            "layers",
+            "\"layers\" needs a whole number of 0 or more, as in \"against layers 2 4\"",
+        ),
+        (
+            "guide 1.5 against layers 2 4 2",
+            "2",
+            "Guidance takes 1 to 16 different early layers",
         ),
         (
             "guide 1.5, beams 4",
             "1.5",
-            "Guidance writes one token at a time, so it can't be combined with beams or drafts",
+            "Guidance writes one token at a time, so it can’t be combined with beams or drafts",
         ),
         ("name", "name", "a name is missing, as in name \"My pane\""),
         ("name \"x", "\"x", "this quote is not closed"),

@@ -37,9 +37,9 @@ pub fn parse_axis(description: &str) -> Result<Axis, PaneSpecError> {
                 check_count(parameter, &word, ends)?;
                 axis = Some(Axis::range(parameter, ends, n_steps).map_err(|e| wrong(&word, &e))?);
             }
-            Some(_) => return Err(word.wrong("a range can't be combined with other values")),
+            Some(_) => return Err(word.wrong("a range can’t be combined with other values")),
             None if axis.is_some() => {
-                return Err(word.wrong("a range can't be combined with other values"));
+                return Err(word.wrong("a range can’t be combined with other values"));
             }
             None => values.push(number(parameter, &word)?),
         }
@@ -221,12 +221,12 @@ mod tests {
             (
                 "temp 1 0..1/2",
                 "0..1/2",
-                "a range can't be combined with other values",
+                "a range can’t be combined with other values",
             ),
             (
                 "temp 0..1/2 3",
                 "3",
-                "a range can't be combined with other values",
+                "a range can’t be combined with other values",
             ),
             ("seed 1 2", "seed", "\"seed\" has no number to vary"),
             ("greedy 1", "greedy", "\"greedy\" has no number to vary"),

@@ -111,7 +111,7 @@ fn purposes() -> Vec<Preset> {
             purpose: "Pure sampling with a watermark in the logits, which its key reveals: a quarter \
                       of the tokens become more likely, depending on the token before.",
             source: "From Kirchenbauer et al. 2023, arXiv 2301.10226; the tokens are those of \
-                     transformers' WatermarkingConfig",
+                     transformers’ WatermarkingConfig",
             chain: ChainConfig::sampled([Filter::GreenList(GreenList {
                 bias: 2.0,
                 ratio: 0.25,

@@ -71,7 +71,7 @@ fn checked(preset: OwnPreset) -> Result<OwnPreset, String> {
         || (!survives_json(chain)).then(|| "One of its numbers is too large".to_owned());
     let invalid = chain.validate().err().map(|error| error.to_string());
     match invalid.or_else(too_large) {
-        Some(reason) => Err(format!("the preset ‘{name}’ can't be used: {reason}")),
+        Some(reason) => Err(format!("the preset ‘{name}’ can’t be used: {reason}")),
         None => Ok(OwnPreset {
             name: name.to_owned(),
             ..preset
@@ -133,14 +133,14 @@ mod tests {
             ),
             (
                 one("\"p\": 0.95", "\"p\": 95"),
-                "the preset ‘My llama.cpp’ can't be used: Top-p must be between 0 and 1",
+                "the preset ‘My llama.cpp’ can’t be used: Top-p must be between 0 and 1",
             ),
             (
                 r#"{"format_version": 1, "presets": [{"name": "Hot", "chain": {
                     "stages": [{"filter": "temperature", "temperature": 1e39, "enabled": false}],
                     "selector": {"selector": "greedy"}}}]}"#
                     .to_owned(),
-                "the preset ‘Hot’ can't be used: One of its numbers is too large",
+                "the preset ‘Hot’ can’t be used: One of its numbers is too large",
             ),
         ] {
             let error = parse(text.as_bytes()).unwrap_err();

@@ -71,8 +71,11 @@ pub(super) fn read(fields: &mut Fields) -> Result<Option<BeamSearch>, String> {
         Ok(()) => Ok(Some(search)),
         Err(error) => {
             let names = ["num_beams", "length_penalty"];
-            let written = names.iter().filter(|name| fields.names(name));
-            let written: Vec<String> = written.map(|name| fields.as_written(name)).collect();
+            let written: Vec<String> = names
+                .iter()
+                .filter(|name| fields.names(name))
+                .map(|name| fields.as_written(name))
+                .collect();
             Err(format!("{} is invalid: {error}", written.join(", ")))
         }
     }

@@ -196,10 +196,10 @@ pub(super) fn without_effect(written: &[String]) -> String {
     format!("{} {verb} no effect", listed(written))
 }
 
-/// "llama.cpp's", but "transformers'".
+/// "llama.cpp’s", but "transformers’".
 pub(super) fn possessive(name: &str) -> String {
     let s = if name.ends_with('s') { "" } else { "s" };
-    format!("{name}'{s}")
+    format!("{name}’{s}")
 }
 
 /// The error message for a value of the wrong type.

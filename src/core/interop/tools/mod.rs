@@ -174,8 +174,9 @@ pub fn request_settings(format: RequestFormat, config: &GenerationConfig) -> Req
         RequestFormat::Vllm => openai::write(openai::Flavor::Vllm, config),
     };
     let json = |value: value::Value| serde_json::from_str(&value.json()).unwrap_or_default();
-    let fields = fields.into_iter();
-    let fields = fields.map(|(name, value)| (name.to_owned(), json(value)));
+    let fields = fields
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), json(value)));
     RequestSettings {
         fields: fields.collect(),
         notes,

@@ -2,7 +2,7 @@
 //! supports, with its own windows and rules. Whatever it cannot express is noted in sentences.
 
 use super::differences::{Difference, commute};
-use super::guidance::second_prompt;
+use super::guidance;
 use super::{biases, drafts};
 use crate::decoding::dialect::Dialect;
 use crate::decoding::{ChainConfig, Filter, FilterKind, Rules, Selector};
@@ -96,7 +96,7 @@ impl Plan {
             drafts::leave_out(config.chain.drafts, &mut plan);
         }
         if let Some(guidance) = &config.chain.guidance
-            && !(manner.guides && second_prompt(guidance).is_some())
+            && !(manner.guides && guidance::has(guidance))
         {
             let name = manner.name;
             plan.tell(format!(

@@ -23,7 +23,7 @@ use crate::decoding::{ChainConfig, Filter, FilterKind, Selector, TokenId};
 use crate::generation::{GenerationConfig, in_sentence};
 
 /// The arguments that are imported.
-pub(super) const NAMES: [&str; 29] = [
+pub(super) const NAMES: [&str; 32] = [
     "do_sample",
     "temperature",
     "top_h",
@@ -37,6 +37,9 @@ pub(super) const NAMES: [&str; 29] = [
     "no_repeat_ngram_size",
     guidance::SCALE,
     guidance::PROMPT,
+    guidance::LAYERS,
+    guidance::CODE,
+    guidance::TRUST,
     drafts::TRANSFORMERS[0],
     drafts::TRANSFORMERS[1],
     drafts::TRANSFORMERS[2],

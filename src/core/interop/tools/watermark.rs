@@ -86,11 +86,13 @@ fn synth_id(entries: &[(String, Value)]) -> Result<SynthId, String> {
                 n.and_then(|n| n.checked_sub(1)).map(|n| window = n)
             }
             ("keys", Value::List(values)) => {
-                let read = values.iter().map(|value| match value {
-                    Value::Number(number) => number.parse().ok(),
-                    _ => None,
-                });
-                let read: Option<Vec<u32>> = read.collect();
+                let read: Option<Vec<u32>> = values
+                    .iter()
+                    .map(|value| match value {
+                        Value::Number(number) => number.parse().ok(),
+                        _ => None,
+                    })
+                    .collect();
                 read.and_then(|read| LayerKeys::new(&read))
                     .map(|read| keys = read)
             }

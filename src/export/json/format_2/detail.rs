@@ -32,6 +32,6 @@ impl DetailEntry {
             Self::Summary(text) => decoded(text).map(DetailBytes::Summary),
         };
         let detail = bytes.as_ref().and_then(Detail::from_bytes);
-        detail.ok_or_else(|| ParseError::damaged("a step's detail can't be decoded"))
+        detail.ok_or_else(|| ParseError::damaged("a step’s detail can’t be decoded"))
     }
 }

@@ -93,7 +93,7 @@ impl Ranking {
 }
 
 fn damaged() -> ParseError {
-    ParseError::damaged("a step's candidates are inconsistent")
+    ParseError::damaged("a step’s candidates are inconsistent")
 }
 
 fn prob(logit: f32, first: f32, ln_mass: f64) -> f64 {

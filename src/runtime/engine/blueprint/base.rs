@@ -42,6 +42,10 @@ pub(super) struct Defaults {
     /// The inner width of the feed-forward network, for a family whose files may list it for each
     /// layer.
     pub ffn_size: Option<usize>,
+    /// Whether the family reads mixtures of experts.
+    pub has_experts: bool,
+    /// The number of layers, for a family whose files may only list what each of them is.
+    pub n_layers: Option<usize>,
 }
 
 impl Defaults {
@@ -54,28 +58,27 @@ impl Defaults {
         activation: Activation::Silu,
         n_kv_heads: None,
         ffn_size: None,
+        n_layers: None,
+        has_experts: false,
+    };
+
+    /// The defaults of a Llama with experts.
+    pub(super) const WITH_EXPERTS: Self = Self {
+        has_experts: true,
+        ..Self::LLAMA
     };
 }
 
 impl Blueprint {
     /// Builds a Llama with the sizes that the file specifies.
     pub(super) fn base(facts: &Facts<'_>, defaults: Defaults) -> Result<Self, EngineError> {
-        if facts.size(N_EXPERTS)?.unwrap_or(0) > 0 {
+        if !defaults.has_experts && facts.size(N_EXPERTS)?.unwrap_or(0) > 0 {
             return Err(facts.unsupported("a mixture of experts".to_owned()));
         }
         let hidden_size = facts.required_size(HIDDEN_SIZE)?;
-        let n_layers = facts.required_size(N_LAYERS)?;
-        if n_layers > MAX_LAYERS {
-            return Err(facts.malformed(format!("the number of layers is {n_layers}")));
-        }
+        let n_layers = n_layers(facts, defaults)?;
         let n_heads = facts.required_size(N_HEADS)?;
-        let head_dim = match facts.size(HEAD_DIM)? {
-            Some(head_dim) => head_dim,
-            None => hidden_size / n_heads.max(1),
-        };
-        if facts.size(VALUE_DIM)?.unwrap_or(head_dim) != head_dim {
-            return Err(facts.unsupported("keys and values of different widths".to_owned()));
-        }
+        let head_dim = head_dim(facts, hidden_size, n_heads)?;
         let n_context = facts.required_size(N_CONTEXT)?;
         let setting = RopeSetting {
             head_dim,
@@ -116,9 +119,11 @@ impl Blueprint {
             head_norm: None,
             value_norm: false,
             gated_heads: false,
+            sinks: false,
             biases: biases(facts)?,
             matrices: Matrices::Separate,
             feed_forward: FeedForward::Gated(facts.activation(defaults.activation)?),
+            experts: None,
             scales: Scales {
                 embedding: None,
                 score: 1.0 / (head_dim.max(1) as f32).sqrt(),
@@ -127,7 +132,11 @@ impl Blueprint {
             },
             xielus: Vec::new(),
             caps: Caps::default(),
+            multipliers: None,
             layer_inputs: None,
+            latent: None,
+            alt_up: None,
+            gate_cutoffs: Vec::new(),
             layer_scales: false,
             qkv_limit: None,
             temperature: None,
@@ -279,6 +288,28 @@ impl Facts<'_> {
         }
         Ok(default)
     }
+}
+
+fn n_layers(facts: &Facts<'_>, defaults: Defaults) -> Result<usize, EngineError> {
+    let n_layers = match defaults.n_layers {
+        Some(n_layers) => n_layers,
+        None => facts.required_size(N_LAYERS)?,
+    };
+    if n_layers > MAX_LAYERS {
+        return Err(facts.malformed(format!("the number of layers is {n_layers}")));
+    }
+    Ok(n_layers)
+}
+
+fn head_dim(facts: &Facts<'_>, hidden_size: usize, n_heads: usize) -> Result<usize, EngineError> {
+    let head_dim = match facts.size(HEAD_DIM)? {
+        Some(head_dim) => head_dim,
+        None => hidden_size / n_heads.max(1),
+    };
+    if facts.size(VALUE_DIM)?.unwrap_or(head_dim) != head_dim {
+        return Err(facts.unsupported("keys and values of different widths".to_owned()));
+    }
+    Ok(head_dim)
 }
 
 fn ffn_size(

@@ -1,6 +1,6 @@
 //! The building blocks of a decoder layer.
 
-use super::Recurrence;
+use super::{Recurrence, Sublayers};
 
 /// How vectors are normalized.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -96,6 +96,22 @@ pub(crate) enum FeedForward {
     Gated(Activation),
     /// activation(up).
     Plain(Activation),
+    /// gate × sigmoid(1.702 gate) × (up + 1), with gates up to a limit and ups within ± the limit.
+    /// OpenAI 2025, "gpt-oss-120b & gpt-oss-20b Model Card".
+    Clamped(ClampedGate),
+}
+
+/// The clamped SwiGLU of gpt-oss.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct ClampedGate {
+    pub limit: f32,
+    /// Whether gates and ups alternate, instead of following one another.
+    pub alternates: bool,
+}
+
+impl ClampedGate {
+    /// Multiplies the gate inside the sigmoid.
+    pub(crate) const SLOPE: f32 = 1.702;
 }
 
 /// The activation function of the feed-forward network.
@@ -167,7 +183,7 @@ pub(crate) enum KvSource {
 }
 
 /// What differs from layer to layer.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct LayerPlan {
     /// Width of the sliding window in tokens, including the current one. `None` means no limit.
     pub window: Option<usize>,
@@ -178,8 +194,11 @@ pub(crate) struct LayerPlan {
     /// The inner width of the feed-forward network, if it differs from the model's usual one.
     pub ffn_size: Option<usize>,
     pub kv_source: KvSource,
-    /// What the layer computes instead of attention. `None` for a layer with attention.
+    /// Whether the layer has a mixture of experts.
+    pub has_experts: bool,
+    /// What the layer computes instead of attention, or besides.
     pub recurrence: Option<Recurrence>,
+    pub sublayers: Sublayers,
 }
 
 /// Constant factors in the forward pass.
@@ -229,4 +248,47 @@ pub(crate) struct LayerInputs {
     pub width: usize,
     /// Number of rows in the table. `None` if the file does not say.
     pub n_vocab: Option<usize>,
+}
+
+/// Constant factors of projections, for a family that multiplies more than other models. In GGUF
+/// files, the weights contain them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Multipliers {
+    pub query: f32,
+    pub key: f32,
+    pub value: f32,
+    pub attention_output: f32,
+    /// For the parts that Mamba reads: gates, inputs, directions to write and to read, time steps.
+    pub mamba_input: [f32; 5],
+    pub mamba_output: f32,
+    pub ffn_gate: f32,
+    pub ffn_down: f32,
+}
+
+/// Multi-head latent attention, in which queries, keys and values are computed from small latent
+/// vectors. `DeepSeek`-AI 2024, "`DeepSeek-V2`: A Strong, Economical, and Efficient
+/// Mixture-of-Experts Language Model".
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct LatentAttention {
+    /// The width of the latent vector of queries. `None` if these are projected at once.
+    pub query_rank: Option<usize>,
+    /// The width of the latent vector of keys and values.
+    pub key_value_rank: usize,
+    /// How many dimensions of a head rotate. All heads share those of keys.
+    pub rotated_dim: usize,
+    pub unrotated_dim: usize,
+    pub value_dim: usize,
+    /// Added to the mean square of latent vectors.
+    pub eps: f32,
+}
+
+/// Several copies of the residual stream, of which a layer computes the first and predicts the others.
+/// Baykal et al. 2023, "Alternating Updates for Efficient Transformers".
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct AltUp {
+    pub n_streams: usize,
+    /// The inner width of the low-rank path beside attention. `None` if the file doesn't say.
+    pub laurel_rank: Option<usize>,
+    /// Whether the source of per-layer embeddings is scaled first.
+    pub has_output_scale: bool,
 }

@@ -1,6 +1,6 @@
 //! Rejects configurations that no model could have.
 
-use super::{Blueprint, HeadSizes, Recurrence, Rope, RopeScaling};
+use super::{Blueprint, HeadSizes, LayerPlan, Recurrence, Rope, RopeScaling, StepLimits};
 use crate::engine::EngineError;
 
 /// A larger size means a broken file. Products of two sizes up to this limit can't overflow.
@@ -16,6 +16,7 @@ impl Blueprint {
             .size_error()
             .or_else(|| self.head_error())
             .or_else(|| self.recurrence_error())
+            .or_else(|| self.expert_error())
             .or_else(|| self.window_error())
             .or_else(|| self.number_error())
             .or_else(|| self.rope_error());
@@ -31,10 +32,6 @@ impl Blueprint {
         let mut sizes = vec![
             ("the hidden size", self.hidden_size),
             ("the number of layers", self.n_layers()),
-            ("the number of heads", self.n_heads),
-            ("the number of key-value heads", self.n_kv_heads),
-            ("the head size", self.head_dim),
-            ("the feed-forward size", self.ffn_size),
             ("the context length", self.n_context),
             ("the vocabulary size", self.n_vocab.unwrap_or(1)),
             (
@@ -46,6 +43,32 @@ impl Blueprint {
                 n_input_rows.unwrap_or(1),
             ),
         ];
+        if let Some(latent) = self.latent {
+            sizes.extend([
+                ("the rank of queries", latent.query_rank.unwrap_or(1)),
+                ("the rank of keys and values", latent.key_value_rank),
+                ("the rotated part of a head", latent.rotated_dim),
+                ("the size of a value head", latent.value_dim),
+            ]);
+        }
+        if let Some(alt_up) = self.alt_up {
+            sizes.push(("the number of streams", alt_up.n_streams));
+            sizes.push(("the rank of LAuReL", alt_up.laurel_rank.unwrap_or(1)));
+        }
+        if self.n_attention_layers() > 0 {
+            sizes.extend([
+                ("the number of heads", self.n_heads),
+                ("the number of key-value heads", self.n_kv_heads),
+                ("the head size", self.head_dim),
+            ]);
+        }
+        if self.layers.iter().any(LayerPlan::has_feed_forward) {
+            sizes.push(("the feed-forward size", self.ffn_size));
+        }
+        sizes.extend(
+            self.experts
+                .map(|experts| ("the inner width of experts", experts.ffn_size)),
+        );
         let recurrences = self.layers.iter().filter_map(|layer| layer.recurrence);
         sizes.extend(recurrences.flat_map(Recurrence::sizes));
         size_error(&sizes)
@@ -53,20 +76,27 @@ impl Blueprint {
 
     fn head_error(&self) -> Option<String> {
         let n_heads = self.n_heads;
-        (0..self.n_layers()).find_map(|layer| {
+        self.layers.iter().enumerate().find_map(|(layer, plan)| {
+            let ffn_size = ("the feed-forward size", self.ffn_size_of(layer));
+            if plan.has_feed_forward()
+                && let Some(error) = size_error(&[ffn_size])
+            {
+                return Some(error);
+            }
+            if !plan.has_attention() {
+                return None;
+            }
             let HeadSizes {
                 n_kv_heads,
                 head_dim,
             } = self.heads(layer);
-            let ffn_size = self.ffn_size_of(layer);
             let sizes = [
                 ("the number of key-value heads", n_kv_heads),
                 ("the head size", head_dim),
-                ("the feed-forward size", ffn_size),
             ];
             size_error(&sizes).or_else(|| {
                 (!n_heads.is_multiple_of(n_kv_heads))
-                    .then(|| format!("{n_heads} heads can't share {n_kv_heads} key-value heads"))
+                    .then(|| format!("{n_heads} heads can’t share {n_kv_heads} key-value heads"))
             })
         })
     }
@@ -77,14 +107,15 @@ impl Blueprint {
             Recurrence::DeltaNet(net) if !net.n_value_heads.is_multiple_of(net.n_key_heads) => {
                 let (n_values, n_keys) = (net.n_value_heads, net.n_key_heads);
                 Some(format!(
-                    "{n_values} linear value heads can't share {n_keys} linear key heads"
+                    "{n_values} linear value heads can’t share {n_keys} linear key heads"
                 ))
             }
             Recurrence::Mamba2(mamba) if !mamba.n_heads.is_multiple_of(mamba.n_groups) => {
                 let (n_heads, n_groups) = (mamba.n_heads, mamba.n_groups);
-                Some(format!("{n_heads} heads can't share {n_groups} groups"))
+                Some(format!("{n_heads} heads can’t share {n_groups} groups"))
             }
-            Recurrence::DeltaNet(_) | Recurrence::Mamba2(_) | Recurrence::ShortConv(_) => None,
+            Recurrence::Mamba2(mamba) => mamba.step_limits.error(),
+            Recurrence::DeltaNet(_) | Recurrence::Mamba(_) | Recurrence::ShortConv(_) => None,
         })
     }
 
@@ -110,7 +141,7 @@ impl Blueprint {
 
     fn number_error(&self) -> Option<String> {
         if !(self.norm.eps.is_finite() && self.norm.eps >= 0.0) {
-            return Some(format!("the norm's epsilon is {}", self.norm.eps));
+            return Some(format!("the norm’s epsilon is {}", self.norm.eps));
         }
         let caps = [
             ("the cap on attention scores", self.caps.score),
@@ -139,6 +170,14 @@ fn size_error(sizes: &[(&str, usize)]) -> Option<String> {
     Some(format!("{name} is {size}"))
 }
 
+impl StepLimits {
+    fn error(self) -> Option<String> {
+        let Self { shortest, longest } = self;
+        let is_range = shortest >= 0.0 && longest >= shortest;
+        (!is_range).then(|| format!("time steps can’t be between {shortest} and {longest}"))
+    }
+}
+
 impl Rope {
     fn error(&self, head_dim: usize) -> Option<String> {
         if !(self.theta.is_finite() && self.theta > 0.0) {
@@ -150,7 +189,7 @@ impl Rope {
         if self.n_dims == 0 || self.n_dims > head_dim || !self.n_dims.is_multiple_of(2) {
             let n_dims = self.n_dims;
             return Some(format!(
-                "rotary embedding can't cover {n_dims} of a head's {head_dim} dimensions"
+                "rotary embedding can’t cover {n_dims} of a head’s {head_dim} dimensions"
             ));
         }
         let (factor, amplitude) = match &self.scaling {

@@ -32,7 +32,7 @@ pub(crate) fn end_tokens_of_generation_config(
             Some(EndTokens::Many(ids)) => ids.into_iter().map(TokenId).collect(),
         }),
         Err(error) => Err(EngineError::malformed(
-            "The model's generation settings",
+            "The model’s generation settings",
             error.to_string(),
             path,
         )),

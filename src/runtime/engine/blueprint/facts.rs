@@ -215,6 +215,21 @@ impl<'a> Facts<'a> {
         self.typed(key, "a list of numbers", |value| list_of(value, number_of))
     }
 
+    /// Returns a list of numbers, which may be infinite.
+    pub(crate) fn ends(&self, key: Key) -> Result<Option<Vec<f32>>, EngineError> {
+        self.typed(key, "a list of numbers", |value| list_of(value, end_of))
+    }
+
+    /// Returns the ends of a range, which may be infinite.
+    pub(crate) fn range(&self, key: Key) -> Result<Option<[f32; 2]>, EngineError> {
+        self.typed(key, "a list of two numbers", |value| {
+            match value.as_array()?.as_slice() {
+                [low, high] => Some([end_of(low)?, end_of(high)?]),
+                _ => None,
+            }
+        })
+    }
+
     /// Returns a list of strings.
     pub(crate) fn texts(&self, key: Key) -> Result<Option<Vec<String>>, EngineError> {
         let text = |value: &Value| value.as_str().map(str::to_owned);
@@ -266,8 +281,8 @@ impl<'a> Facts<'a> {
     /// Returns what to call the configuration in messages.
     const fn what(&self) -> &'static str {
         match self.source {
-            Source::Config { .. } => "The model's configuration",
-            Source::Gguf { .. } => "The model's metadata",
+            Source::Config { .. } => "The model’s configuration",
+            Source::Gguf { .. } => "The model’s metadata",
         }
     }
 
@@ -325,6 +340,17 @@ fn size_of(value: &Value) -> Option<usize> {
 fn number_of(value: &Value) -> Option<f32> {
     let number = value.as_f64()? as f32;
     number.is_finite().then_some(number)
+}
+
+/// Returns a number, which may be infinite. JSON has no infinities: transformers writes them as
+/// objects, and those of GGUF metadata become strings here.
+fn end_of(value: &Value) -> Option<f32> {
+    let infinity = value.get("__float__").unwrap_or(value);
+    match infinity.as_str() {
+        Some("Infinity" | "inf") => Some(f32::INFINITY),
+        Some("-Infinity" | "-inf") => Some(f32::NEG_INFINITY),
+        _ => number_of(value),
+    }
 }
 
 fn list_of<T>(value: &Value, read: impl Fn(&Value) -> Option<T>) -> Option<Vec<T>> {

@@ -7,12 +7,14 @@ mod base;
 mod block;
 mod check;
 mod end_tokens;
+mod experts;
 mod facts;
 mod families;
 mod names;
 mod recurrence;
 mod rope;
 mod rope_facts;
+mod sublayers;
 #[cfg(test)]
 mod tests;
 mod unread;
@@ -23,16 +25,21 @@ use super::EngineError;
 use crate::decoding::TokenId;
 
 pub(super) use block::{
-    Activation, Biases, Caps, FeedForward, HeadNorm, HeadSizes, KvSource, LayerInputs, LayerPlan,
-    Matrices, Norm, NormKind, NormPlaces, Scales, Temperature, Xielu,
+    Activation, AltUp, Biases, Caps, ClampedGate, FeedForward, HeadNorm, HeadSizes, KvSource,
+    LatentAttention, LayerInputs, LayerPlan, Matrices, Multipliers, Norm, NormKind, NormPlaces,
+    Scales, Temperature, Xielu,
 };
 pub(super) use check::{MAX_LAYERS, MAX_SIZE};
 pub(super) use end_tokens::{end_tokens_of_generation_config, of_facts as end_tokens_of};
+pub(super) use experts::{Beside, ExpertGroups, Experts, Router, Scoring};
 pub(super) use facts::{Facts, Key};
-pub(super) use names::{Naming, Spelling, TensorRole};
-pub(super) use recurrence::{DeltaNet, HeadOrder, Mamba2, Recurrence, ShortConv};
+pub(super) use names::{ExpertMatrix, Naming, Spelling, TensorRole};
+pub(super) use recurrence::{
+    DeltaNet, GatedNorm, HeadOrder, Mamba, Mamba2, Recurrence, ShortConv, StepLimits,
+};
 pub(super) use rope::{Rope, RopeForm, RopeScaling, Rotation};
 pub(super) use rope_facts::linear_factor_of_gguf;
+pub(super) use sublayers::Sublayers;
 
 /// The architecture of a decoder-only model.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,16 +75,30 @@ pub(super) struct Blueprint {
     pub value_norm: bool,
     /// Whether each head's output is multiplied by a gate, which the query projection computes.
     pub gated_heads: bool,
+    /// Whether each head has a learned score that takes part in its softmax, but has no value: an
+    /// attention sink. Xiao et al. 2023, "Efficient Streaming Language Models with Attention Sinks".
+    pub sinks: bool,
     pub biases: Biases,
     pub matrices: Matrices,
     pub feed_forward: FeedForward,
+    /// The mixture in the layers that have one.
+    pub experts: Option<Experts>,
     /// The parameters of xIELU in each layer, if the file's metadata list them. Otherwise they are
     /// stored as tensors.
     pub xielus: Vec<Xielu>,
     pub scales: Scales,
     pub caps: Caps,
+    /// The factors of projections, if the model has some.
+    pub multipliers: Option<Multipliers>,
     /// The vectors that each layer reads besides the residual stream, if it does.
     pub layer_inputs: Option<LayerInputs>,
+    /// What queries, keys and values are computed from, if it is not the layer's input.
+    pub latent: Option<LatentAttention>,
+    /// The copies of the residual stream, if the model has some.
+    pub alt_up: Option<AltUp>,
+    /// For each layer, how many standard deviations above their mean its gates are cut off. Shorter
+    /// than the layers if the last ones keep all gates.
+    pub gate_cutoffs: Vec<Option<f32>>,
     /// Whether each layer's output is multiplied by a learned number, if the file has it.
     pub layer_scales: bool,
     /// Queries, keys and values are clamped to ± this value.
@@ -99,12 +120,29 @@ pub(super) struct Blueprint {
 impl Blueprint {
     /// Reads a `config.json`. `path` appears in error messages.
     pub(super) fn from_config(json: &[u8], path: &str) -> Result<Self, EngineError> {
-        families::of_config(json, path)?.checked("The model's configuration", path)
+        families::of_config(json, path)?.checked("The model’s configuration", path)
     }
 
     /// Reads the metadata of a GGUF file. `path` appears in error messages.
     pub(super) fn from_gguf(content: &Content, path: &str) -> Result<Self, EngineError> {
-        families::of_gguf(content, path)?.checked("The model's metadata", path)
+        families::of_gguf(content, path)?.checked("The model’s metadata", path)
+    }
+
+    /// Returns whether a `config.json` with this `model_type` and this first class is of a family
+    /// that the decoder supports.
+    pub(super) fn knows_config(model_type: Option<&str>, class: Option<&str>) -> bool {
+        families::knows_config(model_type, class)
+    }
+
+    /// Returns whether a `config.json` with this `model_type` and this first class is of a model
+    /// that also reads images, of which the decoder runs the text part.
+    pub(super) fn is_text_part(model_type: Option<&str>, class: Option<&str>) -> bool {
+        families::is_wrapper(model_type, class)
+    }
+
+    /// Returns whether the decoder supports this `general.architecture` in GGUF metadata.
+    pub(super) fn knows_gguf(architecture: &str) -> bool {
+        families::knows_gguf(architecture)
     }
 
     /// Returns the number of layers.
@@ -131,17 +169,5 @@ impl Blueprint {
     pub(super) fn kv_source(&self, layer: usize) -> KvSource {
         let layer = self.layers.get(layer);
         layer.map_or(KvSource::Projected, |layer| layer.kv_source)
-    }
-
-    /// Returns how many values a token's keys take in all layers that have keys of their own. Its
-    /// values take as many.
-    pub(super) fn n_cached_values(&self) -> usize {
-        let layers = self.layers.iter().enumerate().filter(|(_, plan)| {
-            plan.recurrence.is_none() && !matches!(plan.kv_source, KvSource::OfLayer(_))
-        });
-        layers
-            .map(|(layer, _)| self.heads(layer))
-            .map(|heads| heads.n_kv_heads.saturating_mul(heads.head_dim))
-            .fold(0, usize::saturating_add)
     }
 }

@@ -3,10 +3,11 @@
 use super::Blueprint;
 
 /// What a layer computes instead of attention, and the size of the state that it keeps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Recurrence {
     ShortConv(ShortConv),
     DeltaNet(DeltaNet),
+    Mamba(Mamba),
     Mamba2(Mamba2),
 }
 
@@ -36,11 +37,29 @@ pub(crate) struct DeltaNet {
     pub head_order: HeadOrder,
 }
 
+/// A state space, a vector for each channel, which forgets at rates that depend on the token.
+///
+/// Gu, Dao 2023, "Mamba: Linear-Time Sequence Modeling with Selective State Spaces".
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Mamba {
+    /// How many tokens the convolution covers.
+    pub n_taps: usize,
+    pub n_channels: usize,
+    pub state_dim: usize,
+    /// The width from which the time steps of all channels are projected.
+    pub step_rank: usize,
+    /// Whether the outputs of the convolution have a bias.
+    pub has_conv_bias: bool,
+    /// Added to the mean square of what the token selects: time steps, and the directions in which
+    /// states are written and read. `None` if these are not normalized.
+    pub selection_eps: Option<f32>,
+}
+
 /// A state space, a matrix for each head, which forgets at a rate that depends on the token.
 ///
 /// Dao, Gu 2024, "Transformers are SSMs: Generalized Models and Efficient Algorithms Through
 /// Structured State Space Duality".
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Mamba2 {
     /// How many tokens the convolution covers.
     pub n_taps: usize,
@@ -49,6 +68,36 @@ pub(crate) struct Mamba2 {
     /// Number of directions in which states are written and read. Neighboring heads share one.
     pub n_groups: usize,
     pub state_dim: usize,
+    /// Whether the outputs of the convolution have a bias.
+    pub has_conv_bias: bool,
+    pub gated_norm: GatedNorm,
+    pub step_limits: StepLimits,
+}
+
+/// The norm of a gated output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum GatedNorm {
+    /// The output is gated, then normalized.
+    AfterGate,
+    /// The output is normalized, then gated.
+    BeforeGate,
+    /// The output is only gated.
+    None,
+}
+
+/// The range to which the time steps of a state space are clamped.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct StepLimits {
+    pub shortest: f32,
+    pub longest: f32,
+}
+
+impl StepLimits {
+    /// Lets all time steps pass.
+    pub(crate) const NONE: Self = Self {
+        shortest: 0.0,
+        longest: f32::INFINITY,
+    };
 }
 
 /// Which value heads share a key head.
@@ -65,9 +114,27 @@ impl Recurrence {
     pub(crate) const fn input_width(self) -> usize {
         match self {
             Self::ShortConv(conv) => 3 * conv.n_channels,
+            Self::Mamba(mamba) => 2 * mamba.n_channels,
             Self::Mamba2(mamba) => mamba.inner_width() + mamba.conv_width() + mamba.n_heads,
             Self::DeltaNet(net) => net.conv_width() + net.value_width() + 2 * net.n_value_heads,
         }
+    }
+
+    /// Returns the widths of the parts of Mamba 2's input: gates, inputs, directions to write and to
+    /// read, and time steps. Empty for others.
+    pub(crate) fn input_parts(self) -> Vec<usize> {
+        let Self::Mamba2(mamba) = self else {
+            return Vec::new();
+        };
+        let directions = mamba.n_groups.saturating_mul(mamba.state_dim);
+        let inner_width = mamba.inner_width();
+        vec![
+            inner_width,
+            inner_width,
+            directions,
+            directions,
+            mamba.n_heads,
+        ]
     }
 
     /// Returns the width of what the layer passes to its output projection.
@@ -75,6 +142,7 @@ impl Recurrence {
         match self {
             Self::ShortConv(conv) => conv.n_channels,
             Self::DeltaNet(net) => net.value_width(),
+            Self::Mamba(mamba) => mamba.n_channels,
             Self::Mamba2(mamba) => mamba.inner_width(),
         }
     }
@@ -86,6 +154,9 @@ impl Recurrence {
             Self::DeltaNet(net) => net
                 .n_window_values()
                 .saturating_add(net.n_value_heads.saturating_mul(net.n_head_values())),
+            Self::Mamba(mamba) => mamba
+                .n_window_values()
+                .saturating_add(mamba.n_scan_values()),
             Self::Mamba2(mamba) => mamba
                 .n_window_values()
                 .saturating_add(mamba.n_heads.saturating_mul(mamba.n_head_values())),
@@ -102,6 +173,12 @@ impl Recurrence {
                 ("the number of linear value heads", net.n_value_heads),
                 ("the linear key head size", net.key_dim),
                 ("the linear value head size", net.value_dim),
+            ],
+            Self::Mamba(mamba) => vec![
+                ("the width of the convolution", mamba.n_taps),
+                ("the number of Mamba channels", mamba.n_channels),
+                ("the Mamba state size", mamba.state_dim),
+                ("the rank of time steps", mamba.step_rank),
             ],
             Self::Mamba2(mamba) => vec![
                 ("the width of the convolution", mamba.n_taps),
@@ -162,6 +239,28 @@ impl DeltaNet {
     }
 }
 
+impl Mamba {
+    /// Returns how many numbers the tokens in the convolution's window take.
+    pub(crate) const fn n_window_values(self) -> usize {
+        self.n_taps
+            .saturating_sub(1)
+            .saturating_mul(self.n_channels)
+    }
+
+    /// Returns the size of the states of all channels.
+    pub(crate) const fn n_scan_values(self) -> usize {
+        self.n_channels.saturating_mul(self.state_dim)
+    }
+
+    /// Returns the width of what a token selects: the source of its time steps, and the directions
+    /// in which states are written and read.
+    pub(crate) const fn selection_width(self) -> usize {
+        self.state_dim
+            .saturating_mul(2)
+            .saturating_add(self.step_rank)
+    }
+}
+
 impl Mamba2 {
     /// Returns the width of all heads together.
     pub(crate) const fn inner_width(self) -> usize {
@@ -190,12 +289,6 @@ impl Mamba2 {
 }
 
 impl Blueprint {
-    /// Returns how many layers keep keys and values.
-    pub(crate) fn n_attention_layers(&self) -> usize {
-        let layers = self.layers.iter();
-        layers.filter(|layer| layer.recurrence.is_none()).count()
-    }
-
     /// Returns how many bytes a sequence keeps in recurrent layers, whatever its length.
     pub(crate) fn n_state_bytes(&self) -> u64 {
         let layers = self.layers.iter().filter_map(|layer| layer.recurrence);
@@ -205,16 +298,9 @@ impl Blueprint {
             .saturating_mul(size_of::<f32>() as u64)
     }
 
-    /// Returns the number of the layer among the layers of its kind: those with keys and values, or
-    /// those with a state.
-    pub(crate) fn index_in_kind(&self, layer: usize) -> usize {
-        let is_recurrent = |index: usize| {
-            let plan = self.layers.get(index);
-            plan.is_some_and(|plan| plan.recurrence.is_some())
-        };
-        let kind = is_recurrent(layer);
-        (0..layer)
-            .filter(|index| is_recurrent(*index) == kind)
-            .count()
+    /// Returns the number of the layer among those with a recurrence.
+    pub(crate) fn recurrent_index(&self, layer: usize) -> usize {
+        let before = self.layers.iter().take(layer);
+        before.filter(|plan| plan.recurrence.is_some()).count()
     }
 }

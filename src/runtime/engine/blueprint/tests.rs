@@ -292,8 +292,8 @@ fn an_unsupported_family_is_named() {
             "it does not specify an architecture",
         ),
         (
-            json!({"model_type": "mamba2", "hidden_size": null}),
-            "does not support this architecture yet: mamba2. It supports Llama, Mistral,",
+            json!({"model_type": "rwkv7", "hidden_size": null}),
+            "does not support this architecture yet: rwkv7. It supports Llama, Mistral,",
         ),
         (
             json!({"architectures": ["LlamaForSequenceClassification"]}),
@@ -319,7 +319,7 @@ fn an_impossible_size_is_named() {
             json!({"num_attention_heads": 0}),
             "the number of heads is 0",
         ),
-        (json!({"num_key_value_heads": 3}), "4 heads can't share 3"),
+        (json!({"num_key_value_heads": 3}), "4 heads can’t share 3"),
         (
             json!({"num_key_value_heads": 0}),
             "the number of key-value heads is 0",
@@ -448,7 +448,7 @@ fn an_impossible_rotation_is_named() {
         ),
         (
             json!({"model_type": "phi3", "partial_rotary_factor": 3.0}),
-            "rotary embedding can't cover 48 of a head's 16 dimensions",
+            "rotary embedding can’t cover 48 of a head’s 16 dimensions",
         ),
     ]);
 }

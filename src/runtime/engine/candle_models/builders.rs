@@ -3,11 +3,9 @@
 use candle_core::quantized::gguf_file::Content;
 use candle_core::{Device, Result};
 use candle_transformers::models::bigcode::{self, GPTBigCode};
-use candle_transformers::models::{
-    helium, mixtral, phi, quantized_phi, qwen2_moe, qwen3_moe, starcoder2,
-};
+use candle_transformers::models::{helium, phi, quantized_phi, starcoder2};
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::families::Parts;
 use super::network::{NetworkFactory, PrefillMode};
@@ -73,16 +71,6 @@ pub(super) fn helium(parts: &Parts<'_>) -> Result<NetworkFactory> {
     ))
 }
 
-pub(super) fn mixtral(parts: &Parts<'_>) -> Result<NetworkFactory> {
-    let model = mixtral::Model::new(&parts.config()?, parts.store.builder())?;
-    let forward = mixtral::Model::forward;
-    Ok(NetworkFactory::forkable(
-        model,
-        PrefillMode::Chunked,
-        forward,
-    ))
-}
-
 pub(super) fn phi(parts: &Parts<'_>) -> Result<NetworkFactory> {
     let model = phi::Model::new(&parts.config()?, parts.store.builder())?;
     Ok(NetworkFactory::forkable(
@@ -100,41 +88,6 @@ pub(super) fn phi_from_gguf(
     let mut stream = checkpoint.stream();
     let model = quantized_phi::ModelWeights::from_gguf(content, &mut stream, device)?;
     let forward = quantized_phi::ModelWeights::forward;
-    Ok(NetworkFactory::forkable(
-        model,
-        PrefillMode::Chunked,
-        forward,
-    ))
-}
-
-pub(super) fn qwen2_moe(parts: &Parts<'_>) -> Result<NetworkFactory> {
-    let model = qwen2_moe::Model::new(&parts.config()?, parts.store.builder())?;
-    let forward = qwen2_moe::Model::forward;
-    Ok(NetworkFactory::forkable(
-        model,
-        PrefillMode::Chunked,
-        forward,
-    ))
-}
-
-pub(super) fn qwen3_moe(parts: &Parts<'_>) -> Result<NetworkFactory> {
-    if cfg!(feature = "cuda") {
-        candle_core::bail!("in a CUDA build, its mixture of experts runs only in half precision");
-    }
-    let mut config = parts.config.clone();
-    if !config.contains_key("head_dim") {
-        let n_heads = parts.size("num_attention_heads")?.max(1);
-        config.insert(
-            "head_dim".to_owned(),
-            json!(parts.size("hidden_size")? / n_heads),
-        );
-    }
-    let parts = Parts {
-        config: &config,
-        ..*parts
-    };
-    let model = qwen3_moe::ModelForCausalLM::new(&parts.config()?, parts.store.builder())?;
-    let forward = qwen3_moe::ModelForCausalLM::forward;
     Ok(NetworkFactory::forkable(
         model,
         PrefillMode::Chunked,

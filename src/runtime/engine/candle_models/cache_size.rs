@@ -18,13 +18,6 @@ pub(super) type CacheSizeFn = fn(&Facts<'_>, &Sizes) -> Result<CacheSize, Engine
 /// All values are cached as 32-bit floats.
 const N_VALUE_BYTES: u64 = 4;
 
-/// The kernel width that candle-transformers hard-codes for the convolutions of Mamba and Mamba 2.
-const MAMBA_CONV_WIDTH: u64 = 4;
-
-const EXPAND: Key = Key::config("expand");
-const GROUPS: Key = Key::config("n_groups");
-const HEAD_DIM: Key = Key::config("head_dim");
-const STATE_SIZE: Key = Key::config("state_size");
 const BLOCK_TYPES: Key = Key::config("block_types");
 const OLDER_BLOCK_TYPES: Key = Key::config("_block_types");
 const CONV1D_WIDTH: Key = Key::config("conv1d_width");
@@ -44,41 +37,6 @@ pub(super) fn gpt_bigcode(facts: &Facts<'_>, sizes: &Sizes) -> Result<CacheSize,
     Ok(CacheSize {
         n_state_bytes: n_tokens.saturating_mul(n_tokens),
         ..keys_and_values(facts, sizes)?
-    })
-}
-
-/// For selective state space models, in which a short convolution precedes each state space.
-pub(super) fn mamba(facts: &Facts<'_>, sizes: &Sizes) -> Result<CacheSize, EngineError> {
-    let n_channels = product(&[facts.required_size(EXPAND)?, sizes.hidden_size]);
-    let state_size = facts.required_size(STATE_SIZE)? as u64;
-    let n_values = n_channels.saturating_mul(state_size + MAMBA_CONV_WIDTH);
-    Ok(CacheSize {
-        n_bytes_per_token: 0,
-        n_state_bytes: n_bytes(sizes.n_layers, n_values),
-    })
-}
-
-/// Like [`mamba`], with one state per head, and the convolution also applied to the input and
-/// output projections of the state.
-pub(super) fn mamba2(facts: &Facts<'_>, sizes: &Sizes) -> Result<CacheSize, EngineError> {
-    let expand = facts.required_size(EXPAND)?;
-    let n_groups = facts.required_size(GROUPS)?;
-    let head_dim = facts.required_size(HEAD_DIM)?;
-    let state_size = facts.required_size(STATE_SIZE)?;
-    let n_channels = product(&[expand, sizes.hidden_size]);
-    let n_heads = n_channels.checked_div(head_dim as u64).unwrap_or_default();
-    if n_groups == 0 || n_heads == 0 || !n_heads.is_multiple_of(n_groups as u64) {
-        let reason = format!("{n_heads} heads can't share {n_groups} groups");
-        return Err(facts.malformed(reason));
-    }
-    let n_shared = product(&[2, n_groups, state_size]);
-    let n_conv_values = n_channels
-        .saturating_add(n_shared)
-        .saturating_mul(MAMBA_CONV_WIDTH);
-    let n_values = n_channels.saturating_mul(state_size as u64);
-    Ok(CacheSize {
-        n_bytes_per_token: 0,
-        n_state_bytes: n_bytes(sizes.n_layers, n_values.saturating_add(n_conv_values)),
     })
 }
 
@@ -130,7 +88,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::super::sizes::Sizes;
-    use super::{CacheSize, CacheSizeFn, keys_and_values, mamba, mamba2, recurrent_gemma};
+    use super::{CacheSize, CacheSizeFn, keys_and_values, recurrent_gemma};
     use crate::engine::EngineError;
     use crate::engine::blueprint::Facts;
 
@@ -155,18 +113,6 @@ mod tests {
                 0,
             ),
             (
-                mamba,
-                json!({ "expand": 2, "state_size": 16 }),
-                0,
-                4 * 3 * 64 * (16 + 4),
-            ),
-            (
-                mamba2,
-                json!({ "expand": 2, "head_dim": 16, "n_groups": 1, "state_size": 8 }),
-                0,
-                4 * 3 * (64 * 8 + (64 + 2 * 8) * 4),
-            ),
-            (
                 recurrent_gemma,
                 json!({
                     "num_attention_heads": 4,
@@ -181,16 +127,6 @@ mod tests {
             let size = compute(cache_size, &config).unwrap();
             let found = (size.n_bytes_per_token, size.n_state_bytes);
             assert_eq!(found, (n_bytes_per_token, n_state_bytes), "{config}");
-        }
-    }
-
-    #[test]
-    fn heads_that_do_not_divide_into_groups_are_rejected() {
-        for (head_dim, n_groups) in [(0, 1), (16, 0), (16, 3), (65, 1)] {
-            let config = json!({
-                "expand": 2, "head_dim": head_dim, "n_groups": n_groups, "state_size": 8,
-            });
-            assert!(compute(mamba2, &config).is_err(), "{config}");
         }
     }
 }

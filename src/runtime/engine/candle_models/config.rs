@@ -6,9 +6,6 @@ use super::families::Family;
 use crate::engine::EngineError;
 use crate::engine::blueprint::MAX_SIZE;
 
-/// A file with more experts than this is broken.
-const MAX_EXPERTS: u64 = 1 << 12;
-
 /// Rewrites a configuration for candle-transformers: moves the rotary settings to the top level,
 /// renames keys, and fills in the defaults of transformers. Rejects settings that
 /// candle-transformers would ignore.
@@ -23,7 +20,7 @@ pub(super) fn adapt_config(
     };
     if let Some(reason) = size_error(&values) {
         return Err(EngineError::malformed(
-            "The model's configuration",
+            "The model’s configuration",
             reason,
             path,
         ));
@@ -56,13 +53,6 @@ pub(super) fn adapt_config(
             return Err(unsupported(format!("{name} {value} for this family")));
         }
     }
-    if let Some(reason) = expert_error(&values) {
-        return Err(EngineError::malformed(
-            "The model's configuration",
-            reason,
-            path,
-        ));
-    }
     // Some models require these keys. The tokens are never used, and the cache always is.
     values.insert("bos_token_id".to_owned(), json!(0));
     values.insert("eos_token_id".to_owned(), json!(0));
@@ -76,18 +66,6 @@ fn size_error(values: &Map<String, Value>) -> Option<String> {
     let mut sizes = sizes.filter_map(|(name, value)| Some((name, value.as_u64()?)));
     let (name, size) = sizes.find(|(_, size)| *size > MAX_SIZE as u64)?;
     Some(format!("{name} is {size}"))
-}
-
-/// Rejects impossible numbers of experts in a mixture.
-fn expert_error(values: &Map<String, Value>) -> Option<String> {
-    let size = |name: &str| values.get(name).and_then(Value::as_u64);
-    let n_experts = size("num_experts").or_else(|| size("num_local_experts"))?;
-    let n_chosen = size("num_experts_per_tok")?;
-    if n_experts > MAX_EXPERTS {
-        return Some(format!("the number of experts is {n_experts}"));
-    }
-    let valid = n_experts == 0 || (1..=n_experts).contains(&n_chosen);
-    (!valid).then(|| format!("a router can't choose {n_chosen} of {n_experts} experts"))
 }
 
 /// Compares JSON values, treating 1 and 1.0 as equal.

@@ -6,7 +6,7 @@
 //! - `DeepSeek` 2: rotary scaling differs, and expert groups are chosen incorrectly.
 //! - RWKV, `ChatGLM`, Based, and the original formats of Yi and Phi: transformers does not support
 //!   them, so there is no reference.
-//! - GGUF files in candle's own layout, and those of Qwen 3 `MoE`, because they need a GPU.
+//! - GGUF files in candle's own layout.
 
 use candle_core::quantized::gguf_file::Content;
 use candle_core::{Device, Result};
@@ -17,7 +17,6 @@ use super::builders;
 use super::cache_size::{self, CacheSizeFn};
 use super::network::NetworkFactory;
 use super::recurrent_gemma;
-use super::state_spaces;
 use super::weight_store::WeightStore;
 use crate::engine::weights::Checkpoint;
 
@@ -65,15 +64,10 @@ pub(super) struct Parts<'a> {
 }
 
 /// The names of the families, for messages.
-pub(crate) const KNOWN: &str = "Helium, Mamba 1 and 2, Mixtral, Phi 1 to 2, Qwen 2 and 3 MoE, \
-                         RecurrentGemma and StarCoder 1 and 2";
-
-/// The context length of families without a limit, as JSON. Equal to the longest that we allow for
-/// any model.
-const N_ENDLESS: &str = "131072";
+pub(crate) const KNOWN: &str = "Helium, Phi 1 to 2, RecurrentGemma and StarCoder 1 and 2";
 
 /// All families, in the order of their `model_type`.
-pub(super) const FAMILIES: [Family; 10] = [
+pub(super) const FAMILIES: [Family; 5] = [
     Family {
         model_type: "gpt_bigcode",
         class: "GPTBigCodeForCausalLM",
@@ -114,72 +108,6 @@ pub(super) const FAMILIES: [Family; 10] = [
         gguf: None,
     },
     Family {
-        model_type: "mamba",
-        class: "MambaForCausalLM",
-        aliases: &[],
-        fixed: &[
-            ("conv_kernel", "4"),
-            ("expand", "2"),
-            ("hidden_act", "\"silu\""),
-            ("layer_norm_epsilon", "1e-5"),
-            ("state_size", "16"),
-            ("tie_word_embeddings", "true"),
-            ("use_bias", "false"),
-            ("use_conv_bias", "true"),
-        ],
-        defaults: &[
-            ("expand", "2"),
-            ("max_position_embeddings", N_ENDLESS),
-            ("state_size", "16"),
-            ("tie_word_embeddings", "true"),
-        ],
-        cache_size: cache_size::mamba,
-        build: state_spaces::mamba,
-        gguf: None,
-    },
-    Family {
-        model_type: "mamba2",
-        class: "Mamba2ForCausalLM",
-        aliases: &[],
-        fixed: &[
-            ("conv_kernel", "4"),
-            ("hidden_act", "\"silu\""),
-            ("layer_norm_epsilon", "1e-5"),
-            ("n_groups", "1"),
-            ("tie_word_embeddings", "true"),
-            ("time_step_limit", "[0.0, {\"__float__\": \"Infinity\"}]"),
-            ("use_bias", "false"),
-            ("use_conv_bias", "true"),
-        ],
-        defaults: &[
-            ("expand", "2"),
-            ("head_dim", "64"),
-            ("max_position_embeddings", N_ENDLESS),
-            ("n_groups", "8"),
-            ("state_size", "128"),
-        ],
-        cache_size: cache_size::mamba2,
-        build: state_spaces::mamba2,
-        gguf: None,
-    },
-    Family {
-        model_type: "mixtral",
-        class: "MixtralForCausalLM",
-        aliases: &[],
-        fixed: &[("use_flash_attn", "false")],
-        defaults: &[
-            ("num_experts_per_tok", "2"),
-            ("num_local_experts", "8"),
-            ("rms_norm_eps", "1e-5"),
-            ("rope_theta", "1000000.0"),
-            ("sliding_window", "4294967296"),
-            ("use_flash_attn", "false"),
-        ],
-        cache_size: cache_size::keys_and_values,
-        build: builders::mixtral,
-        gguf: None,
-    },
-    Family {
         model_type: "phi",
         class: "PhiForCausalLM",
         aliases: &[],
@@ -193,46 +121,6 @@ pub(super) const FAMILIES: [Family; 10] = [
             n_context: quantized_phi::MAX_SEQ_LEN,
             build: builders::phi_from_gguf,
         }),
-    },
-    Family {
-        model_type: "qwen2_moe",
-        class: "Qwen2MoeForCausalLM",
-        aliases: &[],
-        fixed: &[
-            ("mlp_only_layers", "[]"),
-            ("qkv_bias", "true"),
-            ("use_sliding_window", "false"),
-        ],
-        defaults: &[
-            ("decoder_sparse_step", "1"),
-            ("max_window_layers", "28"),
-            ("norm_topk_prob", "false"),
-            ("num_experts", "60"),
-            ("num_experts_per_tok", "4"),
-            ("sliding_window", "4294967296"),
-            ("use_sliding_window", "false"),
-        ],
-        cache_size: cache_size::keys_and_values,
-        build: builders::qwen2_moe,
-        gguf: None,
-    },
-    Family {
-        model_type: "qwen3_moe",
-        class: "Qwen3MoeForCausalLM",
-        aliases: &[("num_experts", "num_local_experts")],
-        fixed: &[("mlp_only_layers", "[]"), ("use_sliding_window", "false")],
-        defaults: &[
-            ("attention_bias", "false"),
-            ("decoder_sparse_step", "1"),
-            ("max_window_layers", "28"),
-            ("norm_topk_prob", "false"),
-            ("num_experts", "128"),
-            ("num_experts_per_tok", "8"),
-            ("use_sliding_window", "false"),
-        ],
-        cache_size: cache_size::keys_and_values,
-        build: builders::qwen3_moe,
-        gguf: None,
     },
     Family {
         model_type: "recurrent_gemma",

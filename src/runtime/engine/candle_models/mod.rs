@@ -13,7 +13,6 @@ mod network;
 mod plan;
 mod recurrent_gemma;
 mod sizes;
-mod state_spaces;
 mod weight_store;
 
 pub(super) use families::KNOWN;

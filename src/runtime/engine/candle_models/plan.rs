@@ -140,6 +140,23 @@ impl Plan {
         }))
     }
 
+    /// Returns whether a `config.json` with this `model_type` and this first class is of a family
+    /// that candle-transformers runs.
+    pub(crate) fn knows_config(model_type: Option<&str>, class: Option<&str>) -> bool {
+        let named = model_type.is_some() || class.is_some();
+        named
+            && FAMILIES.iter().any(|family| {
+                model_type.is_none_or(|name| name == family.model_type)
+                    && class.is_none_or(|name| name == family.class)
+            })
+    }
+
+    /// Returns whether candle-transformers runs this `general.architecture` in GGUF metadata.
+    pub(crate) fn knows_gguf(architecture: &str) -> bool {
+        let mut families = FAMILIES.iter().filter_map(|family| family.gguf.as_ref());
+        families.any(|family| family.name == architecture)
+    }
+
     /// Returns the size of the vocabulary.
     pub(crate) fn n_vocab(&self, catalog: &Catalog) -> usize {
         match &self.source {
@@ -193,6 +210,7 @@ impl Plan {
             n_weight_bytes: n_kept_bytes.sum::<u64>().saturating_add(n_widened_bytes),
             n_cache_bytes_per_token: self.cache_size.n_bytes_per_token,
             n_state_bytes: self.cache_size.n_state_bytes,
+            keeps_checkpoints: false,
             n_vocab: self.n_vocab(catalog),
         }
     }

@@ -59,7 +59,7 @@ impl Heads {
         let n_heads = facts.required_size(N_HEADS)?;
         let n_kv_heads = facts.size(N_KV_HEADS)?.unwrap_or(n_heads);
         if n_kv_heads == 0 || n_heads == 0 || !n_heads.is_multiple_of(n_kv_heads) {
-            let reason = format!("{n_heads} heads can't share {n_kv_heads} key-value heads");
+            let reason = format!("{n_heads} heads can’t share {n_kv_heads} key-value heads");
             return Err(facts.malformed(reason));
         }
         let head_dim = facts.size(HEAD_DIM)?.unwrap_or(sizes.hidden_size / n_heads);

@@ -22,22 +22,22 @@ pub enum ChatError {
     },
 
     /// The template is not valid Jinja.
-    #[error("the model's chat template could not be understood{}: {reason}", on_line(*line))]
+    #[error("the model’s chat template could not be understood{}: {reason}", on_line(*line))]
     ParseFailed { line: Option<usize>, reason: String },
 
     /// The source of the template is too long.
-    #[error("the model's chat template has {n_bytes} bytes, but at most {n_max} are allowed")]
+    #[error("the model’s chat template has {n_bytes} bytes, but at most {n_max} are allowed")]
     SourceTooLong { n_bytes: usize, n_max: usize },
 
     /// The template called `raise_exception`.
-    #[error("the model's chat template rejects this chat: {reason}")]
+    #[error("the model’s chat template rejects this chat: {reason}")]
     Rejected {
         /// The template's own message.
         reason: String,
     },
 
     /// The template called `raise_exception`, but renders without the system prompt.
-    #[error("the model's chat template does not accept a system prompt: {reason}")]
+    #[error("the model’s chat template does not accept a system prompt: {reason}")]
     SystemPromptRejected {
         /// The template's own message.
         reason: String,
@@ -45,39 +45,39 @@ pub enum ChatError {
 
     /// The template renders the same text with and without the system prompt.
     #[error(
-        "the model's chat template ignores the system prompt; put its text into the prompt instead"
+        "the model’s chat template ignores the system prompt; put its text into the prompt instead"
     )]
     SystemPromptIgnored,
 
     /// The template raised an error while it was rendered.
-    #[error("the model's chat template failed{}: {reason}", on_line(*line))]
+    #[error("the model’s chat template failed{}: {reason}", on_line(*line))]
     Failed { line: Option<usize>, reason: String },
 
     /// The template used up its instruction limit.
-    #[error("the model's chat template ran for too long{}", on_line(*line))]
+    #[error("the model’s chat template ran for too long{}", on_line(*line))]
     OutOfInstructions {
         /// The line at which it was interrupted.
         line: Option<usize>,
     },
 
     /// The rendered text is too long.
-    #[error("the model's chat template produced more than {n_max} bytes")]
+    #[error("the model’s chat template produced more than {n_max} bytes")]
     OutputTooLong { n_max: usize },
 
     /// The template made the interpreter panic.
-    #[error("the model's chat template crashed its interpreter")]
+    #[error("the model’s chat template crashed its interpreter")]
     Panicked,
 
     /// The template took too long, although it ran few instructions.
-    #[error("the model's chat template ran for too long")]
+    #[error("the model’s chat template ran for too long")]
     OutOfTime,
 
     /// The template needed too much memory.
-    #[error("the model's chat template used too much memory")]
+    #[error("the model’s chat template used too much memory")]
     OutOfMemory,
 
     /// The system could not start a thread or process to run the template in.
-    #[error("the model's chat template could not be run: {reason}")]
+    #[error("the model’s chat template could not be run: {reason}")]
     Unavailable { reason: String },
 }
 

@@ -49,6 +49,8 @@ pub(super) struct AttentionLayer<V> {
     /// Index of the rotation applied to queries and keys, if any.
     pub rope: Option<usize>,
     pub norms: Option<HeadNorms<V>>,
+    /// For each head a score without a value, which takes part in the softmax.
+    pub sinks: Option<V>,
 }
 
 /// The norms of queries, keys and values. Each has one weight for every value that is normalized

@@ -2,11 +2,33 @@
 
 use super::batch::Place;
 use super::cache::Cache;
+use super::experts::StoredExpert;
 use crate::decoding::TokenId;
 use crate::engine::blueprint::Rotation;
 use crate::engine::weights::StoredTensor;
-use crate::engine::{EngineError, ForwardTimes, Logits, PREFILL_CHUNK, Row, SequenceId};
+use crate::engine::{EarlyExit, EngineError, ForwardTimes, Logits, PREFILL_CHUNK, Row, SequenceId};
 use crate::kernels::ThreadPool;
+
+/// How deep a pass goes, and which layers on the way give logits of their own.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Depth<'a> {
+    /// At most this many layers run.
+    pub n_layers: usize,
+    pub exits: &'a [EarlyExit],
+}
+
+impl Depth<'_> {
+    /// All layers.
+    pub(super) const ALL: Self = Self::first(usize::MAX);
+
+    /// The first layers only.
+    pub(super) const fn first(n_layers: usize) -> Self {
+        Self {
+            n_layers,
+            exits: &[],
+        }
+    }
+}
 
 /// A model's weights on a device, and the forward pass over them.
 pub(crate) trait Backend: Send {
@@ -17,14 +39,14 @@ pub(crate) trait Backend: Send {
     fn facts(&self) -> &Facts;
 
     /// Runs one forward pass over rows at the given places, and returns the logits that they ask
-    /// for. Writes keys and values to the tails of the caches, but does not commit them. Runs at
-    /// most the first `n_layers`.
+    /// for, then those of the early exits. Writes keys and values to the tails of the caches, but
+    /// does not commit them.
     fn run(
         &mut self,
         rows: &[Row],
         places: &[Place],
         caches: &mut [Cache<Self::Run>],
-        n_layers: usize,
+        depth: Depth<'_>,
     ) -> Result<Logits, EngineError>;
 
     /// Forks a cache.
@@ -57,7 +79,7 @@ pub(crate) trait Backend: Send {
         });
         let places: Vec<Place> = places.collect();
         cache.begin_pass(rows.len(), n_before);
-        match self.run(&rows, &places, std::slice::from_mut(cache), usize::MAX) {
+        match self.run(&rows, &places, std::slice::from_mut(cache), Depth::ALL) {
             Ok(_) => {
                 cache.commit(rows.len());
                 cache.end_pass();
@@ -105,6 +127,8 @@ pub(super) trait Form {
     type Matrix;
     /// Elementwise weights, such as those of a norm.
     type Vector;
+    /// An expert: ready to compute, or ready to be read.
+    type Expert;
 
     /// Combines matrices that share an input into one, with their outputs in the order given. The
     /// bias is added to each row of outputs.
@@ -113,6 +137,12 @@ pub(super) trait Form {
         parts: Vec<StoredTensor>,
         bias: Option<Vec<f32>>,
     ) -> Result<Self::Matrix, EngineError>;
+
+    /// Keeps an expert.
+    fn expert(&self, stored: StoredExpert) -> Result<Self::Expert, EngineError>;
+
+    /// Multiplies each output of a matrix by a factor of its own.
+    fn scaled(&self, matrix: Self::Matrix, factors: Vec<f32>) -> Result<Self::Matrix, EngineError>;
 
     /// Converts elementwise weights.
     fn vector(&self, values: Vec<f32>) -> Result<Self::Vector, EngineError>;

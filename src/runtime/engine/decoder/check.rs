@@ -2,6 +2,7 @@
 //! matrices.
 
 use super::backend::Form;
+use super::experts::StoredExpert;
 use super::weights::Weights;
 use crate::engine::EngineError;
 use crate::engine::blueprint::Blueprint;
@@ -13,8 +14,17 @@ struct ShapesOnly;
 impl Form for ShapesOnly {
     type Matrix = ();
     type Vector = ();
+    type Expert = ();
 
     fn matrix(&self, _: Vec<StoredTensor>, _: Option<Vec<f32>>) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    fn expert(&self, _: StoredExpert) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    fn scaled(&self, (): (), _: Vec<f32>) -> Result<(), EngineError> {
         Ok(())
     }
 

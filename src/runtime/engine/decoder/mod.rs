@@ -18,6 +18,8 @@ mod batch;
 mod cache;
 mod check;
 mod cpu;
+mod experts;
+mod latent;
 mod loader;
 mod norm;
 mod recurrent;
@@ -30,7 +32,7 @@ use std::collections::BTreeMap;
 
 use candle_core::Device;
 
-use self::backend::Backend;
+use self::backend::{Backend, Depth};
 use self::batch::Place;
 use self::cache::Cache;
 use self::cpu::CpuBackend;
@@ -40,7 +42,9 @@ use self::tensors::TensorBackend;
 use super::blueprint::Blueprint;
 use super::sequences::{RowLimits, Sequences};
 use super::weights::{Checkpoint, LoadStop};
-use super::{CausalLm, Compute, EngineError, ForwardTimes, Logits, Precision, Row, SequenceId};
+use super::{
+    CausalLm, Compute, EarlyExit, EngineError, ForwardTimes, Logits, Precision, Row, SequenceId,
+};
 use crate::generation::CacheShape;
 use crate::kernels::ThreadPool;
 
@@ -227,11 +231,40 @@ impl<B: Backend> CausalLm for Decoder<B> {
     }
 
     fn forward_first(&mut self, rows: &[Row], n_layers: usize) -> Result<Logits, EngineError> {
-        self.forward_through(rows, n_layers)
+        self.forward_through(rows, Depth::first(n_layers))
+    }
+
+    fn n_exit_layers(&self) -> Option<usize> {
+        // Between layers, the residual stream of AltUp is several streams.
+        let is_one_stream = self.blueprint.alt_up.is_none();
+        is_one_stream.then(|| self.blueprint.n_layers())
+    }
+
+    fn forward_with_exits(
+        &mut self,
+        rows: &[Row],
+        exits: &[EarlyExit],
+    ) -> Result<(Logits, Logits), EngineError> {
+        if exits.is_empty() {
+            let none = Logits::new(Vec::new(), self.n_vocab());
+            return Ok((self.forward(rows)?, none));
+        }
+        let n_layers = self.n_exit_layers().ok_or(EngineError::NoEarlyExits)?;
+        if let Some(exit) = exits.iter().find(|exit| exit.n_layers >= n_layers) {
+            let layer = exit.n_layers;
+            return Err(EngineError::NoSuchLayer { layer, n_layers });
+        }
+        let depth = Depth {
+            exits,
+            ..Depth::ALL
+        };
+        let mut logits = self.forward_through(rows, depth)?;
+        let early = logits.split_off(logits.n_rows().saturating_sub(exits.len()));
+        Ok((logits, early))
     }
 
     fn forward(&mut self, rows: &[Row]) -> Result<Logits, EngineError> {
-        self.forward_through(rows, usize::MAX)
+        self.forward_through(rows, Depth::ALL)
     }
 
     fn threads(&self) -> Option<&ThreadPool> {
@@ -244,8 +277,7 @@ impl<B: Backend> CausalLm for Decoder<B> {
 }
 
 impl<B: Backend> Decoder<B> {
-    /// Runs one forward pass through at most the first `n_layers`.
-    fn forward_through(&mut self, rows: &[Row], n_layers: usize) -> Result<Logits, EngineError> {
+    fn forward_through(&mut self, rows: &[Row], depth: Depth<'_>) -> Result<Logits, EngineError> {
         if rows.is_empty() {
             return Ok(Logits::new(Vec::new(), self.backend.facts().n_vocab));
         }
@@ -260,7 +292,16 @@ impl<B: Backend> Decoder<B> {
             .and_then(|()| self.reread_missing(&texts, &mut caches))
             .and_then(|()| {
                 let pass = PassRows::new(rows, &places, &texts, &caches);
-                self.run(&pass, &texts, &mut caches, n_layers)
+                let n_reread = pass.rows.len() - rows.len();
+                let exits = depth.exits.iter().map(|exit| EarlyExit {
+                    row: n_reread + exit.row,
+                    ..*exit
+                });
+                let depth = Depth {
+                    exits: &exits.collect::<Vec<_>>(),
+                    ..depth
+                };
+                self.run(&pass, &texts, &mut caches, depth)
             });
         if logits.is_ok() {
             for (row, place) in rows.iter().zip(&places) {
@@ -285,12 +326,12 @@ impl<B: Backend> Decoder<B> {
         pass: &PassRows,
         texts: &[Text],
         caches: &mut [Cache<B::Run>],
-        n_layers: usize,
+        depth: Depth<'_>,
     ) -> Result<Logits, EngineError> {
         for (index, (cache, text)) in caches.iter_mut().zip(texts).enumerate() {
             cache.begin_pass(pass.n_rows_of(index), text.tokens.len());
         }
-        let logits = self.backend.run(&pass.rows, &pass.places, caches, n_layers);
+        let logits = self.backend.run(&pass.rows, &pass.places, caches, depth);
         for (index, cache) in caches.iter_mut().enumerate() {
             if logits.is_ok() {
                 cache.commit(pass.n_rows_of(index));

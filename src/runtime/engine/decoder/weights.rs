@@ -2,10 +2,12 @@
 
 use super::attention::AttentionLayer;
 use super::backend::{Facts, Form};
+use super::experts::ExpertLayer;
+use super::latent::LatentLayer;
 use super::loader::Loader;
 use super::norm::{NormWeights, Norms};
 use super::recurrent::RecurrentLayer;
-use crate::engine::blueprint::{Blueprint, FeedForward, TensorRole};
+use crate::engine::blueprint::{Blueprint, FeedForward, Mamba, TensorRole};
 use crate::engine::weights::{Checkpoint, LoadStop};
 
 /// All weights of a model.
@@ -17,6 +19,8 @@ pub(super) struct Weights<F: Form> {
     pub positions: Option<F::Matrix>,
     /// What computes the per-layer embeddings, if the model has some.
     pub layer_inputs: Option<LayerInputWeights<F>>,
+    /// What divides the residual stream into several, if the model does so.
+    pub alt_up: Option<AltUpWeights<F>>,
     pub layers: Vec<Layer<F>>,
     /// The norm before the output head.
     pub final_norm: NormWeights<F::Vector>,
@@ -26,27 +30,49 @@ pub(super) struct Weights<F: Form> {
 
 /// The weights of one layer.
 pub(super) struct Layer<F: Form> {
-    pub mixer: Mixer<F::Vector>,
+    /// What passes information from earlier tokens to later ones: one mixer, two side by side whose
+    /// outputs are added, or none.
+    pub mixers: Vec<MixerWeights<F>>,
     pub mixer_norms: Norms<F::Vector>,
-    /// The projections that the mixer reads, side by side: queries, keys and values for attention.
-    pub mixer_in: F::Matrix,
-    /// The projection of the mixer's output.
-    pub mixer_out: F::Matrix,
     pub ffn_norms: Norms<F::Vector>,
-    pub feed_forward: FeedForward,
-    /// The up projection of the feed-forward network, after the gate projection if it is gated.
-    pub ffn_in: F::Matrix,
-    pub ffn_down: F::Matrix,
+    /// The feed-forward network. `None` for a layer without, or with experts only.
+    pub dense: Option<DenseNetwork<F>>,
+    pub experts: Option<ExpertLayer<F>>,
+    /// How many standard deviations above their mean the gates are cut off, if they are.
+    pub gate_cutoff: Option<f32>,
+    /// A path beside attention.
+    pub laurel: Option<LaurelWeights<F>>,
+    /// What predicts and corrects the streams, if there are several.
+    pub alt_up: Option<AltUpLayer<F>>,
     /// What adds the layer's per-layer embedding, if the model has some.
     pub input: Option<InputWeights<F>>,
     /// Multiplies the layer's output.
     pub scale: Option<f32>,
 }
 
+/// A mixer with its projections.
+pub(super) struct MixerWeights<F: Form> {
+    pub mixer: Mixer<F>,
+    /// The projections that the mixer reads, side by side: queries, keys and values for attention.
+    pub input: F::Matrix,
+    /// The projection of the mixer's output.
+    pub output: F::Matrix,
+}
+
+/// A feed-forward network that every token uses.
+pub(super) struct DenseNetwork<F: Form> {
+    pub feed_forward: FeedForward,
+    /// The up projection, after the gate projection if the network is gated.
+    pub input: F::Matrix,
+    pub down: F::Matrix,
+}
+
 /// What computes the per-layer embeddings of a token.
 pub(super) struct LayerInputWeights<F: Form> {
     /// The width of a layer's vector.
     pub width: usize,
+    /// Number of rows in the table. Later tokens use the first row.
+    pub n_rows: usize,
     /// One row for each token, with the vectors of all layers side by side.
     pub table: F::Matrix,
     /// Computes the vectors of all layers from a token's embedding.
@@ -63,10 +89,52 @@ pub(super) struct InputWeights<F: Form> {
     pub norm: NormWeights<F::Vector>,
 }
 
+/// What divides the residual stream into several, and merges these.
+pub(super) struct AltUpWeights<F: Form> {
+    pub n_streams: usize,
+    /// One square matrix for each stream but the first, side by side.
+    pub projections: F::Matrix,
+    /// As the projections.
+    pub merging: F::Matrix,
+}
+
+/// What predicts and corrects the streams in a layer.
+pub(super) struct AltUpLayer<F: Form> {
+    pub router_norm: NormWeights<F::Vector>,
+    pub router: F::Matrix,
+    /// `[streams × streams, streams]`.
+    pub prediction: F::Vector,
+    /// `[streams, streams]`.
+    pub correction: F::Vector,
+    /// Scales the source of the per-layer embedding.
+    pub output_scale: Option<F::Vector>,
+}
+
+/// A low-rank path beside attention. Menghani, Kumar, Kumar 2024, "`LAuReL`: Learned Augmented
+/// Residual Layer".
+pub(super) struct LaurelWeights<F: Form> {
+    pub left: F::Matrix,
+    pub right: F::Matrix,
+    pub norm: NormWeights<F::Vector>,
+}
+
 /// What passes information from earlier tokens to later ones.
-pub(super) enum Mixer<V> {
-    Attention(AttentionLayer<V>),
+pub(super) enum Mixer<F: Form> {
+    Attention(AttentionLayer<F::Vector>),
+    Latent(Box<LatentLayer<F>>),
     Recurrent(Box<RecurrentLayer>),
+    Mamba(Box<MambaLayer<F>>),
+}
+
+/// Mamba 1, which has projections within its recurrence.
+pub(super) struct MambaLayer<F: Form> {
+    pub mamba: Mamba,
+    pub convolution: RecurrentLayer,
+    /// Computes what a token selects from the output of the convolution.
+    pub selection: F::Matrix,
+    /// Computes the time steps of all channels.
+    pub steps: F::Matrix,
+    pub scan: RecurrentLayer,
 }
 
 impl<F: Form> Weights<F> {
@@ -91,6 +159,7 @@ impl<F: Form> Weights<F> {
             .then(|| loader.table(TensorRole::PositionEmbedding, blueprint.n_context))
             .transpose()?;
         let layer_inputs = loader.layer_inputs(n_vocab)?;
+        let alt_up = loader.alt_up()?;
         let rotations = loader.rotations()?;
         let mut layers = Vec::new();
         for layer in 0..blueprint.n_layers() {
@@ -109,6 +178,7 @@ impl<F: Form> Weights<F> {
             embedding,
             positions,
             layer_inputs,
+            alt_up,
             layers,
             final_norm,
             own_head,

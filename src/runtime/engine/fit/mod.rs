@@ -12,10 +12,11 @@ use rayon::prelude::*;
 
 use self::read_texts::ReadRow;
 use self::read_texts::{GuidedTexts, ReadTexts};
-use super::guide::Guide;
+use super::early_layers::{OwnPass, exits_of};
+use super::guide::{Guide, GuidedText};
 use super::job::{Job, JobContext, JobPlan, JobPriority, JobUpdate};
 use super::prefill::PREFILL_CHUNK;
-use super::{EngineError, LoadedModel, Row, SequenceId};
+use super::{EarlyExit, EngineError, LoadedModel, Row, SequenceId};
 use crate::decoding::{ChainConfig, ChainLikelihood, GrammarState, History, LegalTokens, TokenId};
 use crate::generation::{FitPlace, FitPlan, FitTokens, FitUpdate, Likelihood, Limits};
 
@@ -184,9 +185,21 @@ impl FitJob {
                 })
             })
             .collect();
-        let logits = model.lm.forward(&rows)?;
+        let layers = self.guide.as_ref().map_or(&[][..], Guide::layers);
+        let wanted = rows.iter().enumerate().filter(|(_, row)| row.logits_wanted);
+        let exits: Vec<EarlyExit> = exits_of(wanted.map(|(index, _)| index), layers).collect();
+        let (logits, early) = model.lm.forward_with_exits(&rows, &exits)?;
+        let own = OwnPass {
+            last: &logits,
+            early: &early,
+            first: 0,
+        };
+        let guided = GuidedText {
+            tokens: &text.tokens,
+            n_prompt: text.n_prompt,
+        };
         let others = match &mut self.guide {
-            Some(guide) => guide.rows(&text.tokens, text.n_prompt, self.n_read..end, model)?,
+            Some(guide) => guide.rows(guided, self.n_read..end, &own, model)?,
             None => Vec::new(),
         };
         if self.n_read == 0 {
@@ -198,7 +211,7 @@ impl FitJob {
             if let (Some(own), Some(next)) = (logits.row(index), text.tokens.get(position + 1)) {
                 let row = ReadRow {
                     own,
-                    other: others.get(index).map(Vec::as_slice),
+                    other: others.get(index).map(|row| row.logits.as_slice()),
                     legal: legal(self.followed.as_mut(), *next)?,
                 };
                 let place = FitPlace {

@@ -78,7 +78,7 @@ impl LoadedModel {
     /// A raw prompt and its continuation are tokenized as one text, so that no token is split where
     /// the continuation begins. A token that also holds the end of the prompt, such as " there"
     /// after a prompt that ends with a space, counts as part of the text.
-    fn continued(
+    pub fn continued(
         &self,
         prompt: &PromptText,
         text: &str,

@@ -56,7 +56,7 @@ pub fn open_gguf_tokenizer(path: &Path) -> Result<Tokenizer, EngineError> {
 /// Builds the tokenizer that the metadata describes.
 pub(super) fn tokenizer_of(content: &Content, path: &str) -> Result<Tokenizer, EngineError> {
     build(&Metadata::new(content)).map_err(|reason| {
-        let reason = format!("{reason}; put the model's tokenizer.json beside the file");
+        let reason = format!("{reason}; put the model’s tokenizer.json beside the file");
         EngineError::malformed("The tokenizer inside the GGUF file", reason, path)
     })
 }

@@ -173,7 +173,7 @@ impl Model for SentencePiece {
     }
 
     fn save(&self, _: &Path, _: Option<&str>) -> tokenizers::Result<Vec<PathBuf>> {
-        Err("a tokenizer from a GGUF file can't be saved".into())
+        Err("a tokenizer from a GGUF file can’t be saved".into())
     }
 
     fn get_trainer(&self) -> BpeTrainer {

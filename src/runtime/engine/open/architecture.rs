@@ -3,6 +3,7 @@
 use candle_core::quantized::gguf_file::Content;
 
 use super::infinities::without_infinities;
+use super::other_kinds::other_kind;
 use crate::decoding::TokenId;
 use crate::engine::blueprint::Blueprint;
 use crate::engine::candle_models::Plan;
@@ -28,23 +29,35 @@ impl Architecture {
     pub(super) fn from_config(json: &[u8], path: &str) -> Result<Self, EngineError> {
         let json = &without_infinities(json);
         let blueprint = Blueprint::from_config(json, path);
-        Self::first_supported(blueprint, || Plan::from_config(json, path))
+        Self::first_supported(blueprint, path, || Plan::from_config(json, path))
     }
 
     /// Reads the metadata of a GGUF file. `path` appears in error messages.
     pub(super) fn from_gguf(content: &Content, path: &str) -> Result<Self, EngineError> {
         let blueprint = Blueprint::from_gguf(content, path);
-        Self::first_supported(blueprint, || Plan::from_gguf(content, path))
+        Self::first_supported(blueprint, path, || Plan::from_gguf(content, path))
+    }
+
+    /// Returns whether a `config.json` with this `model_type` and this first class is of a family
+    /// that something here runs.
+    pub(super) fn knows_config(model_type: Option<&str>, class: Option<&str>) -> bool {
+        Blueprint::knows_config(model_type, class) || Plan::knows_config(model_type, class)
+    }
+
+    /// Returns whether something here runs this `general.architecture` in GGUF metadata.
+    pub(super) fn knows_gguf(architecture: &str) -> bool {
+        Blueprint::knows_gguf(architecture) || Plan::knows_gguf(architecture)
     }
 
     fn first_supported(
         blueprint: Result<Blueprint, EngineError>,
+        path: &str,
         plan: impl FnOnce() -> Result<Option<Plan>, EngineError>,
     ) -> Result<Self, EngineError> {
         match blueprint {
             Ok(blueprint) => Ok(Self::Quartet(blueprint)),
             Err(error @ EngineError::UnsupportedArchitecture { .. }) => {
-                plan()?.map(Self::Candle).ok_or(error)
+                plan()?.map(Self::Candle).ok_or_else(|| named(error, path))
             }
             Err(error) => Err(error),
         }
@@ -117,6 +130,7 @@ impl Architecture {
                     n_file_bytes: catalog.n_file_bytes(),
                     n_step_bytes: memory.n_weight_bytes,
                     memory,
+                    experts: None,
                     conversion: None,
                     head_dim: None,
                     load_warning: None,
@@ -160,6 +174,23 @@ impl Architecture {
                 Ok((Box::new(lm), n_params))
             }
         }
+    }
+}
+
+/// Says what a model of an unsupported architecture is, if that is known.
+fn named(error: EngineError, path: &str) -> EngineError {
+    let EngineError::UnsupportedArchitecture { architecture, .. } = &error else {
+        return error;
+    };
+    match other_kind(architecture) {
+        None => error,
+        Some(kind) => EngineError::OtherFormat {
+            reason: format!(
+                "this is {kind} ({architecture}); Quartet runs models that only write text, and the \
+                 text parts of some others"
+            ),
+            path: path.to_owned(),
+        },
     }
 }
 

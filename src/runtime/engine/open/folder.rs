@@ -1,35 +1,34 @@
 //! Locates a model in a folder in transformers format.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use super::architecture::Architecture;
-use super::other_formats::{reason_for_missing, unread_weights};
+use super::other_formats::{UnreadWeights, reason_for_missing};
 use super::{LocatedModel, TokenizerSource, lossy};
 use crate::decoding::TokenId;
 use crate::engine::EngineError;
 use crate::engine::blueprint::end_tokens_of_generation_config;
+use crate::engine::model_folder::ModelFolder;
 use crate::engine::recommended_sampling::recommended_by_generation_config;
-use crate::engine::small_file::read_settings;
 use crate::engine::tokenizer_config::TokenizerConfig;
-use crate::engine::weights::{Catalog, Index, Source};
+use crate::engine::weights::{Catalog, Index};
 use crate::generation::RecommendedSampling;
 
+const CONFIG: &str = "config.json";
+const TOKENIZER: &str = "tokenizer.json";
+const SETTINGS: &str = "generation_config.json";
+const SINGLE: &str = "model.safetensors";
 const INDEX: &str = "model.safetensors.index.json";
-const WHAT: &str = "The model's weights";
+const WHAT: &str = "The model’s weights";
 
 /// Locates the model in a folder. `chosen` is the weights file that the user opened, if any.
-pub(super) fn locate(folder: &Path, chosen: Option<&Path>) -> Result<LocatedModel, EngineError> {
-    let config = require(folder, "config.json")?;
-    let json = read_settings(&config, "The model's configuration")?;
-    let config = config.display().to_string();
-    if let Some(reason) = unread_weights(&json) {
-        let path = config;
-        return Err(EngineError::OtherFormat { reason, path });
-    }
-    let architecture = Architecture::from_config(&json, &config)?;
-    let tokenizer = require(folder, "tokenizer.json")?;
+pub(super) fn locate(
+    folder: ModelFolder<'_>,
+    chosen: Option<&Path>,
+) -> Result<LocatedModel, EngineError> {
+    let architecture = architecture(folder)?;
     let tokenizer_config = TokenizerConfig::of_folder(folder)?;
     let mut warnings = Vec::new();
     // The model also works without these settings, so a failure to read them is only noted.
@@ -47,13 +46,40 @@ pub(super) fn locate(folder: &Path, chosen: Option<&Path>) -> Result<LocatedMode
         architecture,
         catalog,
         chat: tokenizer_config.chat_template(),
-        tokenizer: TokenizerSource::Json(tokenizer, Box::new(tokenizer_config)),
+        tokenizer: TokenizerSource::json(folder, Box::new(tokenizer_config))?,
         end_tokens,
         recommended_sampling: settings.recommended_sampling,
         warnings,
         name: name(folder),
         file,
     })
+}
+
+/// Reads the model's architecture, and checks that the folder has a tokenizer.
+pub(super) fn architecture(folder: ModelFolder<'_>) -> Result<Architecture, EngineError> {
+    require(folder, CONFIG)?;
+    let json = folder.settings(CONFIG, "The model’s configuration")?;
+    let path = folder.path_of(CONFIG);
+    if let Ok(config) = serde_json::from_slice(&json)
+        && let Some(unread) = UnreadWeights::of(&config)
+    {
+        let reason = unread.to_string();
+        return Err(EngineError::OtherFormat { reason, path });
+    }
+    let architecture = Architecture::from_config(&json, &path)?;
+    require(folder, TOKENIZER)?;
+    Ok(architecture)
+}
+
+/// Fails if the folder lacks one of the files that a model needs.
+pub(super) fn check_files(folder: ModelFolder<'_>) -> Result<(), EngineError> {
+    require(folder, CONFIG)?;
+    require(folder, TOKENIZER)?;
+    if folder.has(INDEX) {
+        Ok(())
+    } else {
+        require(folder, SINGLE)
+    }
 }
 
 /// Returns the tokens that end a text. As in transformers, those of `generation_config.json` replace
@@ -84,21 +110,24 @@ struct GenerationSettings {
 
 impl GenerationSettings {
     /// Reads the file in a folder. Returns the default if there is none.
-    fn of_folder(folder: &Path) -> Result<Self, EngineError> {
-        let file = folder.join("generation_config.json");
-        if !file.is_file() {
+    fn of_folder(folder: ModelFolder<'_>) -> Result<Self, EngineError> {
+        if !folder.has(SETTINGS) {
             return Ok(Self::default());
         }
-        let json = read_settings(&file, "The model's generation settings")?;
+        let json = folder.settings(SETTINGS, "The model’s generation settings")?;
         Ok(Self {
-            end_tokens: end_tokens_of_generation_config(&json, &file.display().to_string())?,
+            end_tokens: end_tokens_of_generation_config(&json, &folder.path_of(SETTINGS))?,
             recommended_sampling: recommended_by_generation_config(&json),
         })
     }
 }
 
 /// Returns the folder's name, even for a path such as ".".
-fn name(folder: &Path) -> String {
+fn name(folder: ModelFolder<'_>) -> String {
+    let folder = match folder {
+        ModelFolder::Local(folder) => folder,
+        ModelFolder::Remote(_) => return folder.path(),
+    };
     let folder = if folder.as_os_str().is_empty() {
         Path::new(".")
     } else {
@@ -112,63 +141,68 @@ fn name(folder: &Path) -> String {
 
 /// Locates the weights. Also returns the file name to show for them. As in transformers, a single
 /// file takes precedence over several.
-fn weights(folder: &Path, chosen: Option<&Path>) -> Result<(Catalog, String), EngineError> {
-    let index = folder.join(INDEX);
+fn weights(
+    folder: ModelFolder<'_>,
+    chosen: Option<&Path>,
+) -> Result<(Catalog, String), EngineError> {
+    let has_index = folder.has(INDEX);
     if let Some(chosen) = chosen {
-        if index.is_file() {
-            let shards = shards(&index)?;
+        if has_index {
+            let shards = shards(folder)?;
             if shards.iter().any(|file| chosen.ends_with(file)) {
                 return Ok((sharded(folder, shards)?, INDEX.to_owned()));
             }
         }
-        return single(chosen);
+        return single(folder, Path::new(chosen.file_name().unwrap_or_default()));
     }
-    let single_file = folder.join("model.safetensors");
-    if !single_file.is_file() && index.is_file() {
-        return Ok((sharded(folder, shards(&index)?)?, INDEX.to_owned()));
+    if !folder.has(SINGLE) && has_index {
+        return Ok((sharded(folder, shards(folder)?)?, INDEX.to_owned()));
     }
-    single(&require(folder, "model.safetensors")?)
+    require(folder, SINGLE)?;
+    single(folder, Path::new(SINGLE))
 }
 
-fn single(path: &Path) -> Result<(Catalog, String), EngineError> {
-    let catalog = Catalog::from_safetensors(Source::file(path, WHAT)?)?;
-    Ok((catalog, lossy(path.file_name())))
+fn single(folder: ModelFolder<'_>, file: &Path) -> Result<(Catalog, String), EngineError> {
+    let catalog = Catalog::from_safetensors(folder.source(file, WHAT)?)?;
+    Ok((catalog, lossy(file.file_name())))
 }
 
 /// Returns the files that the index lists.
-fn shards(index: &Path) -> Result<BTreeSet<String>, EngineError> {
-    let json = read_settings(index, "The index of the weights")?;
-    let path = index.display().to_string();
+fn shards(folder: ModelFolder<'_>) -> Result<BTreeSet<String>, EngineError> {
+    let json = folder.settings(INDEX, "The index of the weights")?;
+    let path = folder.path_of(INDEX);
     Index::from_json(&json, &path)?.files(&path)
 }
 
-fn sharded(folder: &Path, shards: BTreeSet<String>) -> Result<Catalog, EngineError> {
+fn sharded(folder: ModelFolder<'_>, shards: BTreeSet<String>) -> Result<Catalog, EngineError> {
     let files = Arc::default();
     let mut sources = Vec::new();
+    folder.expect_headers(shards.iter().map(String::as_str));
     for name in shards {
-        let path = folder.join(&name);
-        if !path.is_file() {
+        if !folder.has(&name) {
             return Err(EngineError::PartMissing {
                 name,
-                path: folder.display().to_string(),
+                place: folder.noun(),
+                path: folder.path(),
             });
         }
-        sources.push(Source::part(&path, WHAT, &files)?);
+        sources.push(folder.part(&name, WHAT, &files)?);
     }
     Catalog::from_shards(sources)
 }
 
-fn require(folder: &Path, what: &'static str) -> Result<PathBuf, EngineError> {
-    let path = folder.join(what);
-    if path.is_file() {
-        return Ok(path);
+/// Fails if a file is missing, and says what the folder has instead if that is known.
+fn require(folder: ModelFolder<'_>, what: &'static str) -> Result<(), EngineError> {
+    if folder.has(what) {
+        return Ok(());
     }
-    let path = folder.display().to_string();
+    let path = folder.path();
     Err(match reason_for_missing(folder, what) {
-        Some(reason) => EngineError::OtherFormat {
-            reason: reason.to_owned(),
+        Some(reason) => EngineError::OtherFormat { reason, path },
+        None => EngineError::FileMissing {
+            what,
+            place: folder.noun(),
             path,
         },
-        None => EngineError::FileMissing { what, path },
     })
 }

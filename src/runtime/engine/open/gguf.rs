@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::architecture::Architecture;
-use super::{LocatedModel, TokenizerSource, lossy};
+use super::{JsonFile, LocatedModel, TokenizerSource, lossy};
 use crate::engine::chat_template;
 use crate::engine::gguf_tokenizer::{end_tokens_of, is_exact};
+use crate::engine::model_folder::ModelFolder;
 use crate::engine::recommended_sampling::recommended_by_gguf;
 use crate::engine::weights::{Catalog, Header, Source, Split, read_header};
 use crate::engine::{EngineError, Tokenizer};
@@ -29,11 +30,20 @@ impl Gguf {
     /// Reads the header of the file at a path. For a part of a split model, also finds all other
     /// parts in the same folder.
     pub(crate) fn from_path(path: &Path) -> Result<Self, EngineError> {
+        let folder = ModelFolder::Local(path.parent().unwrap_or(Path::new("")));
         let tokenizer = path.with_file_name("tokenizer.json");
-        let tokenizer_json = tokenizer.is_file().then_some(tokenizer);
-        let source = Source::file(path, WHAT)?;
+        Ok(Self {
+            tokenizer_json: tokenizer.is_file().then_some(tokenizer),
+            ..Self::from_folder(folder, Path::new(path.file_name().unwrap_or_default()))?
+        })
+    }
+
+    /// Reads the header of a file in a folder. For a part of a split model, also finds all other
+    /// parts.
+    pub(crate) fn from_folder(folder: ModelFolder<'_>, path: &Path) -> Result<Self, EngineError> {
+        let source = folder.source(path, WHAT)?;
         let header = read_header(&source)?;
-        let file = lossy(path.file_name());
+        let file = path.to_string_lossy().into_owned();
         match header.split {
             None => Ok(Self {
                 sources: vec![source],
@@ -41,18 +51,18 @@ impl Gguf {
                 name: lossy(path.file_stem()),
                 file,
                 tokenizer: None,
-                tokenizer_json,
+                tokenizer_json: None,
             }),
             Some(split) => {
                 let stem = stem(split, &file, &source)?;
-                let (sources, headers) = parts(path, &stem, split, (source, header))?;
+                let (sources, headers) = parts(folder, &stem, split, (source, header))?;
                 Ok(Self {
                     sources,
                     headers,
                     file: split.file_name(&stem, 0),
                     name: stem,
                     tokenizer: None,
-                    tokenizer_json,
+                    tokenizer_json: None,
                 })
             }
         }
@@ -106,7 +116,7 @@ impl Gguf {
             tokenizer: match (self.tokenizer, self.tokenizer_json) {
                 (Some(tokenizer), _) => tokenizer,
                 (None, Some(json)) if !is_exact(&first.content) => {
-                    TokenizerSource::Json(json, Box::default())
+                    TokenizerSource::Json(JsonFile::At(json), Box::default())
                 }
                 (None, json) => TokenizerSource::Gguf {
                     content: Box::new(first.content),
@@ -132,12 +142,16 @@ fn stem(split: Split, file: &str, source: &Source) -> Result<String, EngineError
 
 /// Reads the headers of all parts of a split model, one of which has already been read.
 fn parts(
-    path: &Path,
+    folder: ModelFolder<'_>,
     stem: &str,
     split: Split,
     read: (Source, Header),
 ) -> Result<(Vec<Source>, Vec<Header>), EngineError> {
     let files = Arc::default();
+    let names: Vec<String> = (0..split.n_parts)
+        .map(|part| split.file_name(stem, part))
+        .collect();
+    folder.expect_headers(names.iter().map(String::as_str));
     let mut read = Some(read);
     let mut sources = Vec::new();
     let mut headers = Vec::new();
@@ -148,15 +162,14 @@ fn parts(
             continue;
         }
         let name = split.file_name(stem, part);
-        let path = path.with_file_name(&name);
-        if !path.is_file() {
-            let folder = path.parent().unwrap_or(Path::new(""));
+        if !folder.has(&name) {
             return Err(EngineError::PartMissing {
                 name,
-                path: folder.display().to_string(),
+                place: folder.noun(),
+                path: folder.path(),
             });
         }
-        let source = Source::part(&path, WHAT, &files)?;
+        let source = folder.part(&name, WHAT, &files)?;
         let header = read_header(&source)?;
         let found = header.split.map(|split| (split.part, split.n_parts));
         if found != Some((part, split.n_parts)) {

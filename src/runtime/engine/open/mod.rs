@@ -7,7 +7,9 @@ mod folder;
 mod gguf;
 mod infinities;
 mod other_formats;
+mod other_kinds;
 mod provenance;
+mod remote;
 #[cfg(test)]
 mod tests;
 
@@ -18,6 +20,7 @@ use std::sync::Arc;
 use candle_core::quantized::gguf_file::Content;
 
 use super::gguf_tokenizer::{END_TOKENS, tokenizer_of};
+use super::model_folder::ModelFolder;
 use super::small_file::{N_MAX_TOKENIZER_BYTES, read_at_most};
 use super::tokenizer_config::TokenizerConfig;
 use super::weights::{Catalog, Checkpoint, LoadStop, sha256_of};
@@ -35,6 +38,10 @@ use self::architecture::Architecture;
 use self::provenance::provenance_of;
 
 pub(super) use gguf::Gguf;
+pub use remote::{check_remote, folder_openness, gguf_openness};
+
+/// What error messages call the tokenizer.
+const TOKENIZER: &str = "The tokenizer";
 
 /// Opens a model: a GGUF file, any part of a split one, a folder with `config.json`,
 /// `tokenizer.json` and safetensors, or one of the files in such a folder. Returns `None` if
@@ -58,31 +65,7 @@ pub fn inspect(path: &Path) -> Result<ModelOutline, EngineError> {
 pub fn inspect_with_tokenizer(
     path: &Path,
 ) -> Result<(ModelOutline, TokenizerOutline), EngineError> {
-    let model = locate(path)?;
-    let mut outline = model.outline();
-    let file = model.tokenizer.file();
-    let has_chat_template = matches!(model.chat, Some(Ok(_)));
-    let (tokenizer, _) = model.tokenizer.build()?;
-    let progress = &mut |_| ControlFlow::Continue(());
-    let mut checkpoint = model.catalog.open(progress)?;
-    let unused = match model.architecture.check(&mut checkpoint) {
-        Ok(n_vocab) => check_tokenizer(&tokenizer, n_vocab).map(|()| unused_warning(&checkpoint)),
-        Err(LoadStop::Failed(error)) => Err(error),
-        // Nothing cancels it.
-        Err(LoadStop::Cancelled) => Ok(None),
-    }?;
-    let warnings = [
-        outline.load_warning.take(),
-        tokenizer.warning().map(str::to_owned),
-        unused.filter(|_| outline.implementation == Implementation::Quartet),
-    ];
-    outline.load_warning = joined(warnings.into_iter().flatten());
-    let tokenizer = TokenizerOutline {
-        n_tokens: tokenizer.n_tokens(),
-        file,
-        has_chat_template,
-    };
-    Ok((outline, tokenizer))
+    locate(path)?.check()
 }
 
 /// Builds a model's tokenizer without its weights. Also returns the size of the model's vocabulary,
@@ -102,24 +85,26 @@ pub struct TokenizerOutline {
 
 fn locate(path: &Path) -> Result<LocatedModel, EngineError> {
     if path.is_dir() {
-        return folder::locate(path, None);
+        return folder::locate(ModelFolder::Local(path), None);
     }
     let folder = path.parent().filter(|folder| *folder != Path::new(""));
     let folder = folder.unwrap_or(Path::new("."));
     let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
     match extension.to_str() {
-        Some("json") => folder::locate(folder, None).map_err(|error| match error {
-            EngineError::FileMissing {
-                what: "config.json",
-                ..
-            } if path.is_file() => {
-                let reason = "this is neither a GGUF file nor a model folder".to_owned();
-                let path = path.display().to_string();
-                EngineError::OtherFormat { reason, path }
-            }
-            error => error,
-        }),
-        Some("safetensors") => folder::locate(folder, Some(path)),
+        Some("json") => {
+            folder::locate(ModelFolder::Local(folder), None).map_err(|error| match error {
+                EngineError::FileMissing {
+                    what: "config.json",
+                    ..
+                } if path.is_file() => {
+                    let reason = "this is neither a GGUF file nor a model folder".to_owned();
+                    let path = path.display().to_string();
+                    EngineError::OtherFormat { reason, path }
+                }
+                error => error,
+            })
+        }
+        Some("safetensors") => folder::locate(ModelFolder::Local(folder), Some(path)),
         _ => Gguf::from_path(path)?.locate(),
     }
 }
@@ -142,7 +127,7 @@ pub(super) struct LocatedModel {
 pub(super) enum TokenizerSource {
     Ready(Box<Tokenizer>),
     /// A `tokenizer.json`, and the settings from the files beside it.
-    Json(PathBuf, Box<TokenizerConfig>),
+    Json(JsonFile, Box<TokenizerConfig>),
     /// The metadata of the GGUF file at this path.
     Gguf {
         content: Box<Content>,
@@ -152,7 +137,45 @@ pub(super) enum TokenizerSource {
     },
 }
 
+/// A `tokenizer.json`.
+pub(super) enum JsonFile {
+    /// The file at this path.
+    At(PathBuf),
+    /// Its content, and its path for messages.
+    Read(Vec<u8>, String),
+}
+
 impl LocatedModel {
+    /// Builds the tokenizer and checks the tensors, without the values of matrices.
+    pub(super) fn check(self) -> Result<(ModelOutline, TokenizerOutline), EngineError> {
+        let mut outline = self.outline();
+        let file = self.tokenizer.file();
+        let has_chat_template = matches!(self.chat, Some(Ok(_)));
+        let (tokenizer, _) = self.tokenizer.build()?;
+        let progress = &mut |_| ControlFlow::Continue(());
+        let mut checkpoint = self.catalog.open(progress)?;
+        let unused = match self.architecture.check(&mut checkpoint) {
+            Ok(n_vocab) => {
+                check_tokenizer(&tokenizer, n_vocab).map(|()| unused_warning(&checkpoint))
+            }
+            Err(LoadStop::Failed(error)) => Err(error),
+            // Nothing cancels it.
+            Err(LoadStop::Cancelled) => Ok(None),
+        }?;
+        let warnings = [
+            outline.load_warning.take(),
+            tokenizer.warning().map(str::to_owned),
+            unused.filter(|_| outline.implementation == Implementation::Quartet),
+        ];
+        outline.load_warning = joined(warnings.into_iter().flatten());
+        let tokenizer = TokenizerOutline {
+            n_tokens: tokenizer.n_tokens(),
+            file,
+            has_chat_template,
+        };
+        Ok((outline, tokenizer))
+    }
+
     /// Describes the model from its headers.
     pub(super) fn outline(&self) -> ModelOutline {
         ModelOutline {
@@ -216,6 +239,8 @@ impl LocatedModel {
         let Some(sha256) = checkpoint.sha256()? else {
             return Ok(None);
         };
+        let end_tokens = all_end_tokens(self.end_tokens, &tokenizer, &vocabulary);
+        provenance.end_tokens.clone_from(&end_tokens);
         let info = ModelInfo {
             name: self.name,
             architecture,
@@ -233,7 +258,7 @@ impl LocatedModel {
         };
         Ok(Some(LoadedModel {
             lm,
-            end_tokens: all_end_tokens(self.end_tokens, &tokenizer, &vocabulary),
+            end_tokens,
             tokenizer,
             chat: self.chat,
             vocabulary: Arc::new(vocabulary),
@@ -249,11 +274,25 @@ impl LocatedModel {
 }
 
 impl TokenizerSource {
+    /// The `tokenizer.json` of a folder, which is read now if the folder is elsewhere.
+    fn json(folder: ModelFolder<'_>, config: Box<TokenizerConfig>) -> Result<Self, EngineError> {
+        const NAME: &str = "tokenizer.json";
+
+        let file = match folder {
+            ModelFolder::Local(folder) => JsonFile::At(folder.join(NAME)),
+            ModelFolder::Remote(_) => {
+                let json = folder.read(NAME, N_MAX_TOKENIZER_BYTES, TOKENIZER)?;
+                JsonFile::Read(json, folder.path_of(NAME))
+            }
+        };
+        Ok(Self::Json(file, config))
+    }
+
     /// Returns the name of the file that contains the tokenizer.
     fn file(&self) -> String {
         match self {
             Self::Ready(_) => "embedded".to_owned(),
-            Self::Json(path, _) => lossy(path.file_name()),
+            Self::Json(..) => "tokenizer.json".to_owned(),
             Self::Gguf { path, .. } => lossy(Path::new(path).file_name()),
         }
     }
@@ -262,9 +301,15 @@ impl TokenizerSource {
     fn build(self) -> Result<(Tokenizer, String), EngineError> {
         match self {
             Self::Ready(tokenizer) => Ok((*tokenizer, String::new())),
-            Self::Json(path, config) => {
-                let json = read_at_most(N_MAX_TOKENIZER_BYTES, &path, "The tokenizer")?;
-                let mut tokenizer = Tokenizer::from_json(&json, &path.display().to_string())?;
+            Self::Json(file, config) => {
+                let (json, path) = match file {
+                    JsonFile::At(path) => {
+                        let json = read_at_most(N_MAX_TOKENIZER_BYTES, &path, TOKENIZER)?;
+                        (json, path.display().to_string())
+                    }
+                    JsonFile::Read(json, path) => (json, path),
+                };
+                let mut tokenizer = Tokenizer::from_json(&json, &path)?;
                 config.apply(&mut tokenizer);
                 Ok((tokenizer, sha256_of(&json)))
             }
@@ -273,7 +318,7 @@ impl TokenizerSource {
                 path,
                 json,
             } => match (tokenizer_of(&content, &path), json) {
-                (Err(_), Some(json)) => Self::Json(json, Box::default()).build(),
+                (Err(_), Some(json)) => Self::Json(JsonFile::At(json), Box::default()).build(),
                 (tokenizer, _) => Ok((tokenizer?, String::new())),
             },
         }

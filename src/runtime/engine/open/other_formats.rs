@@ -1,89 +1,125 @@
 //! Recognizes folders and configurations of formats that Quartet does not read, so that an error
 //! can say what they are and what to open instead.
 
-use std::path::Path;
+use std::fmt;
 
 use serde_json::Value;
 
+use crate::engine::model_folder::ModelFolder;
+
 /// Returns why a folder lacks a file that Quartet needs, or `None` if there is no known reason.
-pub(super) fn reason_for_missing(folder: &Path, file: &str) -> Option<&'static str> {
-    let has = |name: &str| folder.join(name).exists();
-    match file {
+pub(super) fn reason_for_missing(folder: ModelFolder<'_>, file: &str) -> Option<String> {
+    let has = |name: &str| folder.has(name);
+    let reason = match file {
         "config.json" if has("adapter_config.json") => Some(
-            "this folder contains a LoRA adapter, which is only a change to another model; merge \
+            "contains a LoRA adapter, which is only a change to another model; merge \
              the two, for example with merge_and_unload from the peft library, and open the result",
         ),
         "config.json" if has("params.json") && has("consolidated.00.pth") => Some(
-            "this folder contains Llama's weights in Meta's own format; open the version that is \
+            "contains Llama’s weights in Meta’s own format; open the version that is \
              published for transformers, or a GGUF version",
         ),
-        "config.json" if has_gguf(folder) => {
-            Some("this folder contains GGUF files; open one of them instead of the folder")
+        "config.json" if has("model_index.json") => {
+            Some("contains a model that generates images; Quartet runs models that write text")
+        }
+        "config.json" if folder.has_gguf() => {
+            Some("contains GGUF files instead of safetensors; open one of them")
         }
         "tokenizer.json" if has("tokenizer.model") => Some(
-            "this folder contains its tokenizer only as tokenizer.model, which Quartet does not \
+            "contains its tokenizer only as tokenizer.model, which Quartet does not \
              read; save it again with transformers' AutoTokenizer, which writes tokenizer.json, or \
              open a GGUF version of the model",
         ),
         "tokenizer.json" if has("vocab.json") => Some(
-            "this folder contains its tokenizer only as vocab.json and merges.txt, which Quartet \
+            "contains its tokenizer only as vocab.json and merges.txt, which Quartet \
              does not read; save it again with transformers' AutoTokenizer, which writes \
              tokenizer.json, or open a GGUF version of the model",
         ),
         "model.safetensors" if has("pytorch_model.bin") || has("pytorch_model.bin.index.json") => {
             Some(
-                "this folder contains its weights only as PyTorch files, which could run code; \
+                "contains its weights only as PyTorch files, which could run code; \
                  save them again with transformers, which writes safetensors, or open a GGUF \
                  version of the model",
             )
         }
         _ => None,
+    };
+    reason.map(|reason| format!("this {} {reason}", folder.noun()))
+}
+
+/// Weights that can't be read: another library has quantized them, or they are Mamba's in their
+/// original format.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct UnreadWeights {
+    /// A noun phrase: "AWQ weights of 4 bits".
+    pub what: String,
+    instead: &'static str,
+}
+
+impl fmt::Display for UnreadWeights {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { what, instead } = self;
+        write!(
+            f,
+            "this model has {what}, which Quartet does not read; open {instead}"
+        )
     }
 }
 
-fn has_gguf(folder: &Path) -> bool {
-    let Ok(entries) = folder.read_dir() else {
-        return false;
-    };
-    let mut paths = entries.flatten().map(|entry| entry.path());
-    paths.any(|path| {
-        path.extension()
-            .is_some_and(|extension| extension == "gguf")
-    })
+impl UnreadWeights {
+    /// Returns the weights that a `config.json` describes, if they can't be read.
+    pub(super) fn of(config: &Value) -> Option<Self> {
+        if config.get("model_type").is_none() && config.get("ssm_cfg").is_some() {
+            return Some(Self {
+                what: "Mamba’s weights in their authors’ own format".to_owned(),
+                instead: "the version whose name ends in -hf",
+            });
+        }
+        let quantization = ["quantization_config", "quantization"]
+            .into_iter()
+            .filter_map(|key| config.get(key))
+            .find(|value| !value.is_null())?;
+        if has_eight_bit_floats(quantization) || has_four_bit_floats(quantization) {
+            return None;
+        }
+        let method = quantization.get("quant_method").and_then(Value::as_str);
+        let is_mlx = ["bits", "group_size"]
+            .iter()
+            .all(|key| quantization.get(*key).is_some());
+        let name = match method {
+            None if is_mlx => "MLX weights",
+            None => "weights quantized by an unknown method",
+            Some("gptq") => "GPTQ weights",
+            Some("awq") => "AWQ weights",
+            Some("bitsandbytes") => "bitsandbytes weights",
+            Some("mlx") => "MLX weights",
+            Some(other) => &format!("{other} weights"),
+        };
+        let bits = n_bits(quantization);
+        let bits = bits.map_or_else(String::new, |bits| format!(" of {bits} bits"));
+        Some(Self {
+            what: format!("{name}{bits}"),
+            instead: "the original weights or a GGUF version",
+        })
+    }
 }
 
-/// Returns why the weights that a `config.json` describes can't be read: another library has
-/// quantized them, or they are Mamba's in their original format.
-pub(super) fn unread_weights(config: &[u8]) -> Option<String> {
-    let config: Value = serde_json::from_slice(config).ok()?;
-    if config.get("model_type").is_none() && config.get("ssm_cfg").is_some() {
-        let reason = "this folder contains a Mamba model in its authors' own format; open the \
-                      version whose name ends in -hf";
-        return Some(reason.to_owned());
-    }
-    let quantization = ["quantization_config", "quantization"]
-        .into_iter()
-        .filter_map(|key| config.get(key))
-        .find(|value| !value.is_null())?;
-    if has_eight_bit_floats(quantization) {
-        return None;
-    }
-    let method = quantization.get("quant_method").and_then(Value::as_str);
-    let is_mlx = ["bits", "group_size"]
-        .iter()
-        .all(|key| quantization.get(*key).is_some());
-    let unnamed = if is_mlx { "MLX" } else { "an unknown method" };
-    let method = match method.unwrap_or(unnamed) {
-        "gptq" => "GPTQ",
-        "awq" => "AWQ",
-        "bitsandbytes" => "bitsandbytes",
-        "mxfp4" => "MXFP4",
-        other => other,
-    };
-    Some(format!(
-        "this model's weights are quantized with {method}, which Quartet does not read; open the \
-         original weights or a GGUF version"
-    ))
+/// Returns how many bits a quantized weight has, if that is stated.
+fn n_bits(quantization: &Value) -> Option<u64> {
+    let is_set = |key: &str| quantization.get(key).and_then(Value::as_bool) == Some(true);
+    let bits = quantization
+        .get("bits")
+        .or_else(|| quantization.get("w_bit"));
+    bits.and_then(Value::as_u64)
+        .or_else(|| is_set("load_in_4bit").then_some(4))
+        .or_else(|| is_set("load_in_8bit").then_some(8))
+}
+
+/// Returns whether a `quantization_config` describes 4-bit floats with exponents beside them, as in
+/// gpt-oss.
+fn has_four_bit_floats(quantization: &Value) -> bool {
+    let method = quantization.get("quant_method");
+    method.and_then(Value::as_str) == Some("mxfp4")
 }
 
 /// Returns whether a `quantization_config` describes 8-bit floats with factors beside them, which are
@@ -100,7 +136,8 @@ fn has_eight_bit_floats(quantization: &Value) -> bool {
 mod tests {
     use std::fs::File;
 
-    use super::{reason_for_missing, unread_weights};
+    use super::{UnreadWeights, reason_for_missing};
+    use crate::engine::model_folder::ModelFolder;
 
     #[test]
     fn a_folder_of_another_format_is_recognized_by_its_files() {
@@ -121,32 +158,55 @@ mod tests {
             ),
         ] {
             let folder = tempfile::tempdir().unwrap();
-            assert_eq!(reason_for_missing(folder.path(), missing), None);
+            assert_eq!(
+                reason_for_missing(ModelFolder::Local(folder.path()), missing),
+                None
+            );
             File::create(folder.path().join(present)).unwrap();
-            let reason = reason_for_missing(folder.path(), missing).unwrap();
+            let reason = reason_for_missing(ModelFolder::Local(folder.path()), missing).unwrap();
             assert!(reason.contains(words), "{reason}");
         }
+    }
+
+    fn unread(config: &str) -> Option<UnreadWeights> {
+        UnreadWeights::of(&serde_json::from_str(config).ok()?)
     }
 
     #[test]
     fn quantized_weights_are_named_after_their_method() {
         for (config, words) in [
             (
-                r#"{"quantization_config": {"quant_method": "gptq"}}"#,
-                "GPTQ",
+                r#"{"quantization_config": {"quant_method": "gptq", "bits": 4}}"#,
+                "GPTQ weights of 4 bits",
             ),
-            (r#"{"quantization_config": {"quant_method": "hqq"}}"#, "hqq"),
-            (r#"{"quantization_config": {}}"#, "an unknown method"),
-            (r#"{"quantization": {"group_size": 64, "bits": 4}}"#, "MLX"),
+            (
+                r#"{"quantization_config": {"quant_method": "hqq"}}"#,
+                "hqq weights",
+            ),
+            (
+                r#"{"quantization_config": {}}"#,
+                "weights quantized by an unknown method",
+            ),
+            (
+                r#"{"quantization_config": {"quant_method": "bitsandbytes", "load_in_4bit": true}}"#,
+                "bitsandbytes weights of 4 bits",
+            ),
+            (
+                r#"{"quantization": {"group_size": 64, "bits": 4}}"#,
+                "MLX weights of 4 bits",
+            ),
             (
                 r#"{"quantization_config": {"quant_method": "compressed-tensors",
                     "format": "pack-quantized"}}"#,
-                "compressed-tensors",
+                "compressed-tensors weights",
             ),
-            (r#"{"d_model": 768, "ssm_cfg": {}}"#, "Mamba"),
+            (
+                r#"{"d_model": 768, "ssm_cfg": {}}"#,
+                "Mamba’s weights in their authors’ own format",
+            ),
         ] {
-            let feature = unread_weights(config.as_bytes()).unwrap();
-            assert!(feature.contains(words), "{feature}");
+            let unread = unread(config).unwrap();
+            assert_eq!(unread.what, words, "{config}");
         }
         for config in [
             "{}",
@@ -157,7 +217,7 @@ mod tests {
             r#"{"quantization_config": {"quant_method": "modelopt", "quant_algo": "FP8"}}"#,
             "[",
         ] {
-            assert_eq!(unread_weights(config.as_bytes()), None, "{config}");
+            assert_eq!(unread(config), None, "{config}");
         }
     }
 }

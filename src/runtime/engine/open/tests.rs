@@ -171,7 +171,7 @@ fn check(dtype_of: impl Fn(&str) -> GgmlDType, tolerance: f32, quantization: &st
     // The tolerance allows for chance differences between errors of the same size.
     assert!(
         ours < 1.2 * candles.max(1e-6),
-        "{quantization}: {ours}, candle's {candles}"
+        "{quantization}: {ours}, candle’s {candles}"
     );
 }
 

@@ -1,19 +1,18 @@
 //! Reuses the memory of read buffers. Fresh pages come zeroed from the system, which costs more
 //! than reading into them.
 
-use std::cell::RefCell;
 use std::ops::Deref;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Keeps the memory of the last buffer for the next one. Clones share it.
 #[derive(Debug, Clone)]
-pub(crate) struct BufferPool(Rc<Inner>);
+pub(crate) struct BufferPool(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
     /// Larger buffers are freed instead of kept.
     n_max_kept_bytes: usize,
-    spare: RefCell<Vec<u8>>,
+    spare: Mutex<Vec<u8>>,
 }
 
 /// The bytes of a tensor. Dropping it returns the memory to its pool.
@@ -26,15 +25,15 @@ pub(crate) struct Buffer {
 impl BufferPool {
     /// Creates an empty pool that keeps no buffer larger than the given size.
     pub(super) fn new(n_max_kept_bytes: usize) -> Self {
-        Self(Rc::new(Inner {
+        Self(Arc::new(Inner {
             n_max_kept_bytes,
-            spare: RefCell::default(),
+            spare: Mutex::default(),
         }))
     }
 
     /// Returns an empty buffer with the given capacity, or `None` if there is not enough memory.
     pub(super) fn take(&self, n_bytes: usize) -> Option<Buffer> {
-        let mut bytes = self.0.spare.take();
+        let mut bytes = self.replace_spare(Vec::new());
         bytes.clear();
         bytes.try_reserve_exact(n_bytes).ok()?;
         Some(Buffer {
@@ -45,8 +44,14 @@ impl BufferPool {
 
     fn keep(&self, bytes: Vec<u8>) {
         if bytes.capacity() <= self.0.n_max_kept_bytes {
-            self.0.spare.replace(bytes);
+            self.replace_spare(bytes);
         }
+    }
+
+    fn replace_spare(&self, bytes: Vec<u8>) -> Vec<u8> {
+        let spare = self.0.spare.lock();
+        let mut spare = spare.unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut *spare, bytes)
     }
 }
 
@@ -99,7 +104,7 @@ mod tests {
     fn a_large_buffer_is_not_kept() {
         let pool = BufferPool::new(1000);
         drop(filled(&pool, 1001));
-        assert_eq!(pool.0.spare.take().capacity(), 0);
+        assert_eq!(pool.replace_spare(Vec::new()).capacity(), 0);
         assert!(pool.take(usize::MAX).is_none());
     }
 }

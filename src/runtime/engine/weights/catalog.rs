@@ -7,7 +7,7 @@ use super::formats::FileType;
 use super::gguf::Header;
 use super::stored_type::StoredType;
 use super::tensor_entry::{TensorEntry, check_entries};
-use super::{Checkpoint, Source, safetensors};
+use super::{Checkpoint, Source, exponents, safetensors};
 use crate::engine::{EngineError, LoadProgress};
 
 /// The tensors in a model's files, by name.
@@ -63,6 +63,7 @@ impl Catalog {
             }
         }
         check_entries(&by_name, &sources)?;
+        exponents::combine(&mut by_name);
         Ok(Self {
             sources: sources.into_iter().map(Arc::new).collect(),
             entries: by_name,
@@ -80,7 +81,7 @@ impl Catalog {
             Some(entry) => Err(EngineError::UnsupportedTensorType {
                 tensor: entry.name.clone(),
                 stored_as: entry.stored_type.to_string(),
-                instead: "the model's Q4_K_M or Q8_0 file",
+                instead: "the model’s Q4_K_M or Q8_0 file",
                 path: self.path().to_owned(),
             }),
         }
@@ -120,7 +121,11 @@ impl Catalog {
         const OTHER_MODALITIES: [&str; 5] = ["vision", "visual", "audio", "multi_modal", "mm_"];
         let names = || self.weights().map(|entry| entry.name.as_str());
         let ahead: BTreeSet<&str> = names()
-            .filter_map(|name| name.split_once(".nextn.").map(|(block, _)| block))
+            .filter_map(|name| {
+                let parts = [".nextn.", ".eh_proj."];
+                parts.iter().find_map(|part| name.split_once(part))
+            })
+            .map(|(block, _)| block)
             .collect();
         names().filter(move |name| {
             let mut blocks = ahead.iter().filter_map(|block| name.strip_prefix(block));

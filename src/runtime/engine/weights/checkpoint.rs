@@ -5,8 +5,11 @@ use std::sync::Arc;
 use candle_core::quantized::GgmlDType;
 
 use super::buffer_pool::BufferPool;
+use super::converted::ConvertedType;
+use super::exponents::{Exponents, SCALES};
 use super::factors::Factors;
 use super::fingerprint::Fingerprint;
+use super::stored_type::StoredType;
 use super::tensor_entry::TensorEntry;
 use super::{Catalog, LoadStop, Source, StoredTensor, WHAT};
 use crate::engine::{EngineError, LoadProgress};
@@ -74,6 +77,7 @@ impl<'a> Checkpoint<'a> {
         let tensor = StoredTensor {
             dtype: readable_type(&source, &entry)?,
             factors: self.take_factors(&source, &entry)?,
+            exponents: self.take_exponents(&source, &entry)?,
             source,
             is_transposed: false,
             buffers: self.buffers.clone(),
@@ -106,8 +110,31 @@ impl<'a> Checkpoint<'a> {
         Ok(None)
     }
 
+    /// Removes the exponents of 4-bit floats from the catalog, if they are stored apart.
+    fn take_exponents(
+        &mut self,
+        source: &Source,
+        entry: &TensorEntry,
+    ) -> Result<Option<Exponents>, LoadStop> {
+        if entry.stored_type != StoredType::Converted(ConvertedType::Mxfp4Quants) {
+            return Ok(None);
+        }
+        let name = format!("{}{SCALES}", entry.name);
+        let removed = self.catalog.entries.remove(&name);
+        let found = removed.and_then(|entry| Some((self.catalog.sources.get(entry.file)?, entry)));
+        let Some((source_of_exponents, exponents)) = found else {
+            return Err(source.malformed(format!("tensor {name} is missing")).into());
+        };
+        let found = Exponents {
+            source: Arc::clone(source_of_exponents),
+            start: exponents.start,
+        };
+        self.add_taken(exponents.n_bytes);
+        Ok(Some(found))
+    }
+
     /// Returns whether two tensors, neither of them taken yet, have other shapes, types or values.
-    /// Reads both of them to the first difference.
+    /// Reads both of them to the first difference. If their values are not known, they may differ.
     pub(crate) fn differ(&self, one: &str, other: &str) -> Result<bool, EngineError> {
         let stored = |name: &str| {
             let entry = self.catalog.entries.get(name)?;
@@ -117,7 +144,8 @@ impl<'a> Checkpoint<'a> {
         else {
             return Ok(true);
         };
-        if entry.shape != other.shape || entry.stored_type != other.stored_type {
+        let differ = entry.shape != other.shape || entry.stored_type != other.stored_type;
+        if differ || source.is_start() {
             return Ok(true);
         }
         let mut done = 0;
@@ -166,6 +194,13 @@ impl<'a> Checkpoint<'a> {
         self.catalog.shape(name)
     }
 
+    /// Returns whether a tensor, not yet taken, has values that are stored in blocks.
+    pub(crate) fn is_quantized(&self, name: &str) -> bool {
+        let entry = self.catalog.entries.get(name);
+        let block = entry.and_then(|entry| entry.stored_type.block());
+        block.is_some_and(|(n_values, _)| n_values > 1)
+    }
+
     /// Waits for the SHA-256 of the concatenated files and returns it in hexadecimal, or `None` if
     /// the load was cancelled. Fails if a file was written to in the meantime.
     pub(crate) fn sha256(self) -> Result<Option<String>, EngineError> {
@@ -192,7 +227,7 @@ fn readable_type(source: &Source, entry: &TensorEntry) -> Result<GgmlDType, Engi
     dtype.ok_or_else(|| EngineError::UnsupportedTensorType {
         tensor: entry.name.clone(),
         stored_as: entry.stored_type.to_string(),
-        instead: "the model's BF16 or F16 weights, or a GGUF version of it",
+        instead: "the model’s BF16 or F16 weights, or a GGUF version of it",
         path: source.path().to_owned(),
     })
 }

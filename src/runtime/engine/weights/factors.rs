@@ -10,6 +10,8 @@ pub(super) struct Factors {
     width: usize,
     /// Rows and columns that share a factor.
     block: [usize; 2],
+    /// How many values of the matrix come before the first one.
+    n_before: usize,
 }
 
 impl Factors {
@@ -35,6 +37,7 @@ impl Factors {
             values,
             width,
             block,
+            n_before: 0,
         })
     }
 
@@ -48,11 +51,20 @@ impl Factors {
         }
     }
 
+    /// Returns the factors of the values after the first `n_values`.
+    #[must_use]
+    pub(super) fn after(self, n_values: usize) -> Self {
+        Self {
+            n_before: self.n_before + n_values,
+            ..self
+        }
+    }
+
     /// Multiplies adjacent values of the matrix, the first of which is value number `first`.
     pub(super) fn multiply(&self, first: usize, values: &mut [f32]) {
         let [n_block_rows, n_block_columns] = self.block;
         let n_row_factors = self.width.div_ceil(n_block_columns);
-        let mut position = first;
+        let mut position = self.n_before + first;
         let mut rest = values;
         while !rest.is_empty() {
             let (row, column) = (position / self.width, position % self.width);

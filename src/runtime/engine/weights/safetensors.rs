@@ -89,6 +89,7 @@ pub(super) fn read_header(source: &Source) -> Result<Vec<TensorEntry>, EngineErr
     if source.take(8, 1.min(length as usize))? != b"{" {
         return Err(source.malformed("its header is not JSON"));
     }
+    source.require(8 + length)?;
     let header = source.take(8, length as usize)?;
     let entries: Unique<Entry> =
         serde_json::from_slice(&header).map_err(|error| source.malformed(error.to_string()))?;

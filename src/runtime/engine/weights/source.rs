@@ -1,4 +1,4 @@
-//! Where bytes come from: a file, memory, or a generator.
+//! Where bytes come from: a file, memory, a generator, or the first bytes of a file elsewhere.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -7,9 +7,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::WHAT;
+use super::file_start::{FileStart, WantedBytes};
 use super::open_files::{Identity, OpenFiles, Part};
 use super::synthetic::SyntheticWeights;
 use crate::engine::EngineError;
+use crate::generation::RemoteFile;
 
 /// Bytes with random access, which several threads can read concurrently.
 #[derive(Debug)]
@@ -25,6 +27,7 @@ enum Bytes {
     Part(Part),
     Synthetic(SyntheticWeights),
     Memory(Cow<'static, [u8]>),
+    Start(FileStart),
 }
 
 impl Source {
@@ -83,12 +86,36 @@ impl Source {
         }
     }
 
+    /// Wraps the first bytes of a file that is not on this computer. What is needed beyond them is
+    /// noted in `wanted`. `path` names the file in messages.
+    pub(crate) fn start(name: &str, file: &RemoteFile, path: &str, wanted: &WantedBytes) -> Self {
+        Self {
+            n_bytes: file.n_bytes,
+            bytes: Bytes::Start(FileStart::new(name, file, wanted)),
+            path: path.to_owned(),
+        }
+    }
+
     /// Wraps weights that are generated when they are read. `path` names them in messages.
     pub(crate) fn synthetic(weights: SyntheticWeights, path: &str) -> Self {
         Self {
             n_bytes: weights.n_bytes(),
             bytes: Bytes::Synthetic(weights),
             path: path.to_owned(),
+        }
+    }
+
+    /// Returns whether only the first bytes are known, so that the values of tensors are not.
+    pub(super) const fn is_start(&self) -> bool {
+        matches!(self.bytes, Bytes::Start(_))
+    }
+
+    /// Fails if the bytes up to `end` are not known. To be called before memory is allocated for
+    /// them.
+    pub(super) fn require(&self, end: u64) -> Result<(), EngineError> {
+        match &self.bytes {
+            Bytes::Start(start) => start.require(end).map_err(|error| self.unreadable(error)),
+            _ => Ok(()),
         }
     }
 
@@ -148,6 +175,7 @@ impl Source {
                 buffer.copy_from_slice(bytes);
                 Ok(())
             }
+            Bytes::Start(known) => known.read_at(start, buffer),
         }
     }
 
@@ -157,7 +185,7 @@ impl Source {
         let checked = match &self.bytes {
             Bytes::File(file, identity) => identity.check(file),
             Bytes::Part(part) => part.check(),
-            Bytes::Synthetic(_) | Bytes::Memory(_) => Ok(()),
+            Bytes::Synthetic(_) | Bytes::Memory(_) | Bytes::Start(_) => Ok(()),
         };
         checked.map_err(|error| self.unreadable(error))
     }
@@ -223,7 +251,7 @@ mod tests {
             }
             for (start, n_bytes) in [(n_all as u64, 1), (0, n_all + 1), (u64::MAX, 9)] {
                 let error = source.take(start, n_bytes).unwrap_err().to_string();
-                assert!(error.starts_with("The model's weights could not be read"));
+                assert!(error.starts_with("The model’s weights could not be read"));
             }
             let error = source.take(0, usize::MAX).unwrap_err().to_string();
             assert!(error.contains("not enough memory for"), "{error}");

@@ -9,14 +9,16 @@ use candle_core::{DType, Device, Tensor};
 use super::Source;
 use super::buffer_pool::{Buffer, BufferPool};
 use super::converted::ConvertedType;
+use super::exponents::Exponents;
 use super::factors::Factors;
+use super::file_start::N_MAX_VECTOR_VALUES;
 use super::finite::all_finite;
 use super::stored_type::StoredType;
 use super::tensor_entry::TensorEntry;
 use crate::engine::EngineError;
 
 /// A tensor whose values are read from its file when they are requested.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct StoredTensor {
     pub(super) source: Arc<Source>,
     /// Its place in the file, and its shape there.
@@ -25,6 +27,8 @@ pub(crate) struct StoredTensor {
     pub(super) dtype: GgmlDType,
     /// What the stored values are multiplied by while they are converted.
     pub(super) factors: Option<Factors>,
+    /// The exponents of 4-bit floats, if they are stored apart.
+    pub(super) exponents: Option<Exponents>,
     /// Whether this is the transpose of what the file holds.
     pub(super) is_transposed: bool,
     pub(super) buffers: BufferPool,
@@ -37,6 +41,7 @@ pub(crate) struct StoredRows<'a> {
     entry: &'a TensorEntry,
     dtype: GgmlDType,
     factors: Option<&'a Factors>,
+    exponents: Option<&'a Exponents>,
 }
 
 impl StoredRows<'_> {
@@ -69,7 +74,13 @@ impl StoredRows<'_> {
             stored.resize(n_blocks * n_block_bytes, 0);
             self.read_stored(block * n_block_bytes, &mut stored)?;
             let first = block * converted.n_block_values();
-            converted.convert(&stored, first, self.factors, target);
+            if let Some(exponents) = self.exponents {
+                let blocks = exponents.with_quants(block, &stored);
+                let blocks = blocks.map_err(|error| exponents.source.unreadable(error))?;
+                ConvertedType::Mxfp4.convert(&blocks, first, None, target);
+            } else {
+                converted.convert(&stored, first, self.factors, target);
+            }
             block += n_blocks;
         }
         Ok(())
@@ -136,6 +147,11 @@ impl StoredTensor {
         self.entry.n_memory_bytes() as usize
     }
 
+    /// Fails if the file was written to since it was opened.
+    pub(crate) fn check_unchanged(&self) -> Result<(), EngineError> {
+        self.source.check_unchanged()
+    }
+
     /// Returns where the rows are in the file, or `None` if the file stores them as columns.
     pub(crate) fn rows(&self) -> Option<StoredRows<'_>> {
         (!self.is_transposed).then_some(self.stored_rows())
@@ -147,6 +163,7 @@ impl StoredTensor {
             entry: &self.entry,
             dtype: self.dtype,
             factors: self.factors.as_ref(),
+            exponents: self.exponents.as_ref(),
         }
     }
 
@@ -244,8 +261,15 @@ impl StoredTensor {
         )?)
     }
 
-    /// Returns the values as 32-bit floats, row by row.
+    /// Returns the values as 32-bit floats, row by row. If they are not known, each is 1.
     pub(crate) fn values(&self) -> Result<Vec<f32>, EngineError> {
+        if self.source.is_start() {
+            return if self.n_values() <= N_MAX_VECTOR_VALUES {
+                Ok(vec![1.0; self.n_values()])
+            } else {
+                Err(self.memory_short())
+            };
+        }
         let storage = QStorage::from_data(Cow::Borrowed(&self.bytes()?), &Device::Cpu, self.dtype)?;
         let values = QTensor::new(storage, self.n_values())?.dequantize(&Device::Cpu)?;
         Ok(values.to_vec1()?)

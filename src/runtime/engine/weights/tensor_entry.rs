@@ -44,13 +44,14 @@ impl TensorEntry {
 
     /// Returns whether this holds factors of a weight or of its inputs rather than weights.
     pub(crate) fn is_factor(&self) -> bool {
-        const ENDS: [&str; 6] = [
+        const ENDS: [&str; 7] = [
             ".weight_scale",
             ".weight_scale_inv",
             ".activation_scale",
             ".input_scale",
             ".k_scale",
             ".v_scale",
+            "_proj_scales",
         ];
         ENDS.iter().any(|end| self.name.ends_with(end))
     }

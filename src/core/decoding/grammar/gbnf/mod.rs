@@ -65,10 +65,13 @@ pub(super) fn to_lark(text: &str) -> Result<String, GrammarError> {
 fn has_text(rules: &Rules) -> bool {
     let mut ending: BTreeSet<&str> = BTreeSet::new();
     loop {
-        let more = rules.iter().filter(|(name, alternatives)| {
-            !ending.contains(name.as_str()) && comes_to_an_end(alternatives, &ending)
-        });
-        let more: Vec<&str> = more.map(|(name, _)| name.as_str()).collect();
+        let more: Vec<&str> = rules
+            .iter()
+            .filter(|(name, alternatives)| {
+                !ending.contains(name.as_str()) && comes_to_an_end(alternatives, &ending)
+            })
+            .map(|(name, _)| name.as_str())
+            .collect();
         if more.is_empty() {
             return ending.contains(ROOT);
         }

@@ -51,8 +51,9 @@ pub(super) fn write_llama(
         }
         GrammarKind::Gbnf => fields.push(("grammar", Value::text(&**rule.text()))),
         GrammarKind::Choices => {
-            let choices = GrammarRule::choices(rule.text()).map(gbnf_literal);
-            let choices: Vec<String> = choices.collect();
+            let choices: Vec<String> = GrammarRule::choices(rule.text())
+                .map(gbnf_literal)
+                .collect();
             let gbnf = format!("root ::= {}", choices.join(" | "));
             fields.push(("grammar", Value::text(gbnf)));
         }

@@ -287,8 +287,11 @@ impl Values {
         let samplers = super::samplers().into_iter();
         for (sampler, _) in samplers.filter(|(sampler, _)| !is_used(sampler)) {
             for (filter, names) in self.filters(sampler) {
-                let named = names.iter().filter(|name| fields.names(name));
-                let named: Vec<String> = named.map(|name| fields.as_written(name)).collect();
+                let named: Vec<String> = names
+                    .iter()
+                    .filter(|name| fields.names(name))
+                    .map(|name| fields.as_written(name))
+                    .collect();
                 if !named.is_empty() && !filter.is_neutral() {
                     fields
                         .ignored
@@ -394,20 +397,21 @@ fn breaker_tokens(
         if !texts.is_empty() {
             let shown = shown.join(" ");
             fields.ignored.push(format!(
-                "DRY's sequence breakers {shown} are ignored: load a model to convert them to tokens"
+                "DRY’s sequence breakers {shown} are ignored: load a model to convert them to tokens"
             ));
         }
         return Vec::new();
     };
-    let long = texts
+    let long: Vec<&str> = texts
         .iter()
         .zip(&shown)
-        .filter(|(text, _)| text.chars().count() > 1);
-    let long: Vec<&str> = long.map(|(_, shown)| shown.as_str()).collect();
+        .filter(|(text, _)| text.chars().count() > 1)
+        .map(|(_, shown)| shown.as_str())
+        .collect();
     if !long.is_empty() {
         let long = long.join(" ");
         fields.ignored.push(format!(
-            "DRY's sequence breakers {long} only match single tokens that contain them; llama.cpp \
+            "DRY’s sequence breakers {long} only match single tokens that contain them; llama.cpp \
              also matches them across several tokens"
         ));
     }

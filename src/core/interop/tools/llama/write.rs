@@ -149,8 +149,11 @@ fn order(plan: &Plan) -> Option<Value> {
     if order.is_sorted() && !adaptive {
         return None;
     }
-    let names = order.iter().filter_map(|index| samplers.get(*index));
-    let mut names: Vec<&str> = names.map(|(name, _)| *name).collect();
+    let mut names: Vec<&str> = order
+        .iter()
+        .filter_map(|index| samplers.get(*index))
+        .map(|(name, _)| *name)
+        .collect();
     if plan.selector == Selector::Greedy {
         names.push("temperature");
     }
@@ -259,7 +262,7 @@ fn dry_fields(
         _ if dry.breakers.is_empty() => Vec::new(),
         None => {
             plan.tell(format!(
-                "{name} takes DRY's sequence breakers as strings: load a model to convert them from tokens"
+                "{name} takes DRY’s sequence breakers as strings: load a model to convert them from tokens"
             ));
             plan.differ(Difference::new("DRY’s sequence breakers".to_owned()));
             Vec::new()
@@ -269,7 +272,7 @@ fn dry_fields(
             Texts::Named { texts, exact } => {
                 if !exact {
                     plan.tell(format!(
-                        "{name}'s DRY breaks at every token that contains a breaker's text; Quartet \
+                        "{name}’s DRY breaks at every token that contains a breaker’s text; Quartet \
                          breaks only at the chosen tokens"
                     ));
                     let words = "DRY’s sequence breakers as tokens (used: their texts)";
@@ -318,7 +321,7 @@ fn limits(flavor: Flavor, config: &GenerationConfig, plan: &mut Plan, fields: &m
         stops.partition(|text| flavor != Flavor::Ollama || modelfile::can_hold(text));
     for text in lost {
         plan.tell(format!(
-            "A Modelfile can't represent the stop sequence {text:?}"
+            "A Modelfile can’t represent the stop sequence {text:?}"
         ));
     }
     if !stops.is_empty() {

@@ -175,10 +175,22 @@ fn python_calls_and_dicts_mean_the_same_as_in_transformers() {
             "negative_prompt_ids is not supported: its text is unknown; choose guidance and type the second prompt instead",
         ),
         (
+            "model.generate(**inputs, dola_layers=[2, 4, 6], custom_generate='transformers-community/dola', trust_remote_code=True)",
+            Tool::Transformers,
+            "top token · guided by difference",
+            "",
+        ),
+        (
+            "model.generate(**inputs, dola_layers='low', trust_remote_code=True)",
+            Tool::Transformers,
+            "top token",
+            "dola_layers low is not supported: its layers depend on the model; list their numbers instead",
+        ),
+        (
             "model.generate(**inputs, num_beams=2, guidance_scale=1.5)",
             Tool::Transformers,
             "2 beams",
-            "guidance_scale 1.5 is not supported here: Guidance writes one token at a time, so it can't be combined with beams or drafts",
+            "guidance_scale 1.5 is not supported here: Guidance writes one token at a time, so it can’t be combined with beams or drafts",
         ),
         (
             "model.generate(**inputs, num_beams=5)",
@@ -353,7 +365,7 @@ fn an_imported_chain_has_the_tools_dialect() {
 fn dry_sequence_breakers_need_a_vocabulary() {
     let text = "--dry-multiplier 0.8 --top-k 0 --top-p 1 --min-p 0 --temp 1";
     let read = import_settings(text, None).unwrap();
-    let sentence = "DRY's sequence breakers \"\\n\" \":\" \"\\\"\" \"*\" are ignored: load a model to convert them to tokens";
+    let sentence = "DRY’s sequence breakers \"\\n\" \":\" \"\\\"\" \"*\" are ignored: load a model to convert them to tokens";
     assert_eq!(read.ignored, [sentence]);
 
     let read = import_settings(text, Some(&vocabulary())).unwrap();

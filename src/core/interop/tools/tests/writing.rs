@@ -132,6 +132,12 @@ fn transformers_settings_are_a_python_call() {
                  repetition_penalty=1.0,\n    max_new_tokens=200,\n)\n",
             ),
             (
+                "guide dola cutoff 0.1 against layers 2 4, greedy",
+                "model.generate(\n    **inputs,\n    do_sample=False,\n    \
+                 custom_generate=\"transformers-community/dola\",\n    trust_remote_code=True,\n    \
+                 dola_layers=[2, 4],\n    repetition_penalty=1.0,\n    max_new_tokens=200,\n)\n",
+            ),
+            (
                 "green-list 2 ratio 0.25 key 7 window 1, greedy",
                 "import transformers\n\nmodel.generate(\n    **inputs,\n    do_sample=False,\n    \
                  repetition_penalty=1.0,\n    \
@@ -370,7 +376,7 @@ fn stages_that_llama_cpp_lacks_or_has_only_once_are_noted() {
         (
             Tool::LlamaCpp,
             "typical-p 0.9",
-            "llama.cpp's typical-p keeps one more token if the sum equals p exactly, and acts as top-p if a token was banned before it",
+            "llama.cpp’s typical-p keeps one more token if the sum equals p exactly, and acts as top-p if a token was banned before it",
         ),
         (
             Tool::LlamaCpp,
@@ -380,17 +386,17 @@ fn stages_that_llama_cpp_lacks_or_has_only_once_are_noted() {
         (
             Tool::LlamaCpp,
             "top-k 9, top-p 0.9, dialect candle",
-            "llama.cpp's top-p is a share of the tokens still in play; here it also counts those dropped just before",
+            "llama.cpp’s top-p is a share of the tokens still in play; here it also counts those dropped just before",
         ),
         (
             Tool::LlamaCpp,
             "min-p 0.1, dialect mistral.rs",
-            "llama.cpp's min-p keeps a token exactly at its threshold; here it is dropped",
+            "llama.cpp’s min-p keeps a token exactly at its threshold; here it is dropped",
         ),
         (
             Tool::LlamaCpp,
             "dry 1 breakers 1",
-            "llama.cpp's DRY breaks at every token that contains a breaker's text; Quartet breaks only at the chosen tokens",
+            "llama.cpp’s DRY breaks at every token that contains a breaker’s text; Quartet breaks only at the chosen tokens",
         ),
         (
             Tool::LlamaServer,

@@ -1,15 +1,16 @@
-//! Gemma 4 without experts, text only: layers with a sliding window have smaller heads than the others,
+//! Gemma 4, text only: layers with a sliding window have smaller heads than the others,
 //! the last layers attend to the keys and values of earlier ones, and the small models have per-layer
 //! embeddings.
 
 use super::Family;
 use crate::engine::EngineError;
 use crate::engine::blueprint::base::{Defaults, FFN_SIZE, N_KV_HEADS};
+use crate::engine::blueprint::experts::ExpertKeys;
 use crate::engine::blueprint::facts::{Facts, Key};
 use crate::engine::blueprint::rope_facts::{RopeSetting, by_layer_type};
 use crate::engine::blueprint::{
-    Activation, Blueprint, Caps, HeadNorm, HeadSizes, KvSource, LayerInputs, LayerPlan, Naming,
-    NormPlaces, Rope, Scales, TensorRole,
+    Activation, Beside, Blueprint, Caps, Experts, HeadNorm, HeadSizes, KvSource, LayerInputs,
+    LayerPlan, Naming, NormPlaces, Rope, Router, Scales, TensorRole,
 };
 
 pub(super) const GEMMA4: Family = Family {
@@ -59,9 +60,6 @@ const USUAL_GLOBAL_DIM: usize = 512;
 const PERIOD: usize = 6;
 
 fn blueprint(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
-    if facts.flag(EXPERTS)? == Some(true) {
-        return Err(facts.unsupported("a mixture of experts".to_owned()));
-    }
     if facts.text(BIDIRECTIONAL)?.as_deref() == Some("all") {
         return Err(facts.unsupported("bidirectional attention".to_owned()));
     }
@@ -75,7 +73,7 @@ fn blueprint(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
         activation: Activation::GeluTanh,
         n_kv_heads: first(&sizes.n_kv_heads),
         ffn_size: first(&sizes.ffn),
-        ..Defaults::LLAMA
+        ..Defaults::WITH_EXPERTS
     };
     let base = Blueprint::base(facts, defaults)?;
     let window = facts.window()?;
@@ -96,6 +94,7 @@ fn blueprint(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
     set_sources(facts, &mut base)?;
     let width = facts.size(INPUT_WIDTH)?.unwrap_or(0);
     let n_vocab = facts.size(N_INPUT_ROWS)?;
+    let base = with_experts(facts, base)?;
     Ok(Blueprint {
         naming: Naming::TransformersWithNormsAfter.or_gguf(facts),
         norm_places: NormPlaces::Both,
@@ -114,6 +113,31 @@ fn blueprint(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
         layer_scales: true,
         ..base.rotating_by_layer_type()
     })
+}
+
+/// Adds the experts that run beside the feed-forward network in each layer, if the model has some.
+fn with_experts(facts: &Facts<'_>, base: Blueprint) -> Result<Blueprint, EngineError> {
+    const KEYS: ExpertKeys = ExpertKeys {
+        n_chosen: Key::new("top_k_experts", "expert_used_count"),
+        ..ExpertKeys::USUAL
+    };
+    let has_experts = if facts.is_gguf() {
+        facts.size(KEYS.n_experts)?.unwrap_or(0) > 0
+    } else {
+        facts.flag(EXPERTS)?.unwrap_or(false)
+    };
+    if !has_experts {
+        return Ok(base);
+    }
+    let experts = Experts {
+        router: Router {
+            normalizes: true,
+            ..Router::SOFTMAX
+        },
+        beside: Beside::DenseNetwork,
+        ..KEYS.read(facts)?
+    };
+    Ok(base.with_experts(experts, None, |_| true))
 }
 
 /// Returns the head size that a `config.json` states for layers without a sliding window: for all of
@@ -135,7 +159,7 @@ struct ListedSizes {
     ffn: Option<Vec<usize>>,
 }
 
-fn listed(facts: &Facts<'_>, key: Key) -> Result<Option<Vec<usize>>, EngineError> {
+pub(super) fn listed(facts: &Facts<'_>, key: Key) -> Result<Option<Vec<usize>>, EngineError> {
     if facts.is_list(key) {
         facts.sizes(key)
     } else {
@@ -199,7 +223,7 @@ fn set_sizes(
 }
 
 /// Lets the last layers attend to the keys and values of the last one of their kind that has some.
-fn set_sources(facts: &Facts<'_>, base: &mut Blueprint) -> Result<(), EngineError> {
+pub(super) fn set_sources(facts: &Facts<'_>, base: &mut Blueprint) -> Result<(), EngineError> {
     let n_layers = base.n_layers();
     let n_sharing = facts.size(N_SHARING)?.unwrap_or(0);
     let Some(n_owners) = n_layers.checked_sub(n_sharing) else {

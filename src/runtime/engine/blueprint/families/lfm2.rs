@@ -1,10 +1,13 @@
-//! LFM2 and LFM2.5: short convolutions, with attention in every few layers.
+//! LFM2 and LFM2.5, with and without experts: short convolutions, with attention in every few layers.
 
 use super::Family;
 use crate::engine::EngineError;
 use crate::engine::blueprint::base::{Defaults, N_KV_HEADS};
+use crate::engine::blueprint::experts::ExpertKeys;
 use crate::engine::blueprint::facts::{Facts, Key};
-use crate::engine::blueprint::{Blueprint, HeadNorm, MAX_SIZE, Naming, Recurrence, ShortConv};
+use crate::engine::blueprint::{
+    Blueprint, Experts, HeadNorm, MAX_SIZE, Naming, Recurrence, Router, Scoring, ShortConv,
+};
 
 pub(super) const LFM2: Family = Family {
     model_type: "lfm2",
@@ -15,6 +18,32 @@ pub(super) const LFM2: Family = Family {
     blueprint,
 };
 
+pub(super) const LFM2_MOE: Family = Family {
+    model_type: "lfm2_moe",
+    class: "Lfm2MoeForCausalLM",
+    gguf: "lfm2moe",
+    aliases: &[("rms_norm_eps", "norm_eps")],
+    defaults: &[
+        ("num_experts", "32"),
+        ("num_experts_per_tok", "4"),
+        ("moe_intermediate_size", "1792"),
+        ("num_dense_layers", "2"),
+        ("intermediate_size", "7168"),
+        ("num_key_value_heads", "8"),
+        ("norm_eps", "1e-5"),
+        // The width of the feed-forward network is stated as it is.
+        ("block_auto_adjust_ff_dim", "false"),
+    ],
+    blueprint: moe_blueprint,
+};
+
+const N_DENSE: Key = Key::new("num_dense_layers", "leading_dense_block_count");
+const NORMALIZES: Key = Key::config("norm_topk_prob");
+const SCALE: Key = Key::new("routed_scaling_factor", "expert_weights_scale");
+const CHOICE_BIAS: Key = Key::config("use_expert_bias");
+const SCORING: Key = Key::gguf("expert_gating_func");
+/// The number of the sigmoid in GGUF.
+const SIGMOID: usize = 2;
 const LAYER_TYPES: Key = Key::config("layer_types");
 const ATTENTION_LAYERS: Key = Key::config("full_attn_idxs");
 const N_TAPS: Key = Key::new("conv_L_cache", "shortconv.l_cache");
@@ -26,7 +55,35 @@ const FFN_FACTOR: Key = Key::config("block_ffn_dim_multiplier");
 const FFN_MULTIPLE: Key = Key::config("block_multiple_of");
 const OLDER_TIED: Key = Key::config("tie_embedding");
 
+fn moe_blueprint(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
+    if facts
+        .size(SCORING)?
+        .is_some_and(|scoring| scoring != SIGMOID)
+    {
+        let name = facts.name(SCORING);
+        return Err(facts.unsupported(format!("{name} other than {SIGMOID} in this family")));
+    }
+    let experts = Experts {
+        router: Router {
+            scoring: Scoring::Sigmoid,
+            normalizes: facts.flag(NORMALIZES)?.unwrap_or(true),
+            eps: 1e-6,
+            scale: facts.number(SCALE)?.unwrap_or(1.0),
+            choice_bias: facts.flag(CHOICE_BIAS)?.unwrap_or(true),
+            groups: None,
+        },
+        ..ExpertKeys::USUAL.read(facts)?
+    };
+    let n_dense = facts.size(N_DENSE)?.unwrap_or(0);
+    let base = blueprint_with(facts, Defaults::WITH_EXPERTS)?;
+    Ok(base.with_experts(experts, None, |layer| layer >= n_dense))
+}
+
 fn blueprint(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
+    blueprint_with(facts, Defaults::LLAMA)
+}
+
+fn blueprint_with(facts: &Facts<'_>, defaults: Defaults) -> Result<Blueprint, EngineError> {
     if facts.flag(CONV_BIAS)? == Some(true) {
         return Err(facts.unsupported("conv_bias true in this family".to_owned()));
     }
@@ -36,7 +93,7 @@ fn blueprint(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
         ffn_ratio: Some(1),
         theta: 1_000_000.0,
         n_kv_heads: heads.as_ref().and_then(|heads| heads.iter().copied().max()),
-        ..Defaults::LLAMA
+        ..defaults
     };
     let mut base = Blueprint::base(facts, defaults)?;
     let is_attention = match heads {

@@ -1,9 +1,10 @@
 //! Llama 2 and 3, models with the same architecture (`SmolLM`, `TinyLlama`), and Mistral.
 
-use super::Family;
+use super::{Family, mixtral};
 use crate::engine::EngineError;
 use crate::engine::blueprint::Blueprint;
 use crate::engine::blueprint::base::Defaults;
+use crate::engine::blueprint::experts::ExpertKeys;
 use crate::engine::blueprint::facts::{Facts, Key};
 
 pub(super) const LLAMA: Family = Family {
@@ -26,6 +27,9 @@ pub(super) const MISTRAL: Family = Family {
 };
 
 fn llama(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
+    if facts.is_gguf() && facts.size(ExpertKeys::USUAL.n_experts)?.unwrap_or(0) > 0 {
+        return mixtral::with_experts(facts);
+    }
     let base = Blueprint::base(facts, Defaults::LLAMA)?;
     Ok(base.interleaved_in_gguf(facts))
 }

@@ -69,7 +69,7 @@ fn qwen3_vl(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
 }
 
 /// Applies the sliding window if the file says that it is in use; most files don't.
-fn windowed(facts: &Facts<'_>, base: Blueprint) -> Result<Blueprint, EngineError> {
+pub(super) fn windowed(facts: &Facts<'_>, base: Blueprint) -> Result<Blueprint, EngineError> {
     if !facts.flag(WINDOW_IN_USE)?.unwrap_or(false) {
         return Ok(base);
     }

@@ -1,11 +1,12 @@
-//! Qwen 3.5 and 3.6: Gated `DeltaNet` in most layers, attention with gated heads in the others.
+//! Qwen 3.5 and 3.6, with and without experts: Gated `DeltaNet` in most layers, attention with gated heads in the others.
 
 use super::Family;
 use crate::engine::EngineError;
 use crate::engine::blueprint::base::Defaults;
+use crate::engine::blueprint::experts::ExpertKeys;
 use crate::engine::blueprint::facts::{Facts, Key};
 use crate::engine::blueprint::{
-    Blueprint, DeltaNet, HeadNorm, HeadOrder, Naming, Norm, Recurrence,
+    Beside, Blueprint, DeltaNet, Experts, HeadNorm, HeadOrder, Naming, Norm, Recurrence, Router,
 };
 
 pub(super) const QWEN35: Family = Family {
@@ -17,6 +18,26 @@ pub(super) const QWEN35: Family = Family {
     blueprint,
 };
 
+pub(super) const QWEN35_MOE: Family = Family {
+    model_type: "qwen3_5_moe_text",
+    class: "Qwen3_5MoeForCausalLM",
+    gguf: "qwen35moe",
+    aliases: &[],
+    defaults: &[
+        ("num_experts", "256"),
+        ("num_experts_per_tok", "8"),
+        ("moe_intermediate_size", "512"),
+        ("shared_expert_intermediate_size", "512"),
+        ("head_dim", "256"),
+        ("num_key_value_heads", "2"),
+    ],
+    blueprint: moe_blueprint,
+};
+
+const SHARED_SIZE: Key = Key::new(
+    "shared_expert_intermediate_size",
+    "expert_shared_feed_forward_length",
+);
 const LAYER_TYPES: Key = Key::config("layer_types");
 const RECURRENT_LAYERS: Key = Key::gguf("attention.recurrent_layers");
 const INTERVAL: Key = Key::new("full_attention_interval", "full_attention_interval");
@@ -29,13 +50,39 @@ const KEY_DIM: Key = Key::new("linear_key_head_dim", "ssm.state_size");
 const VALUE_DIM: Key = Key::config("linear_value_head_dim");
 const VALUE_WIDTH: Key = Key::gguf("ssm.inner_size");
 
+fn moe_blueprint(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
+    let keys = ExpertKeys::USUAL;
+    let shared_size = match facts.size(SHARED_SIZE)? {
+        Some(size) => size,
+        None => facts.required_size(keys.ffn_size)?,
+    };
+    let experts = Experts {
+        router: Router {
+            normalizes: true,
+            ..Router::SOFTMAX
+        },
+        beside: Beside::GatedSharedExpert,
+        ..keys.read(facts)?
+    };
+    let defaults = Defaults {
+        ffn_size: Some(shared_size),
+        ..Defaults::WITH_EXPERTS
+    };
+    let base = blueprint_with(facts, defaults)?;
+    Ok(base.with_experts(experts, Some(shared_size), |_| true))
+}
+
 fn blueprint(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
+    blueprint_with(facts, Defaults::LLAMA)
+}
+
+fn blueprint_with(facts: &Facts<'_>, defaults: Defaults) -> Result<Blueprint, EngineError> {
     if facts.flag(GATED)? == Some(false) {
         return Err(facts.unsupported("attention without gates in this family".to_owned()));
     }
     let defaults = Defaults {
         rotary_share: if facts.is_gguf() { 1.0 } else { 0.25 },
-        ..Defaults::LLAMA
+        ..defaults
     };
     let mut base = Blueprint::base(facts, defaults)?;
     // The blocks that predict tokens after the next come last.

@@ -16,11 +16,17 @@ struct Wrapper {
     tied_head: bool,
 }
 
-const WRAPPERS: [Wrapper; 5] = [
+static WRAPPERS: [Wrapper; 7] = [
     Wrapper {
         model_type: "gemma3",
         class: "Gemma3ForConditionalGeneration",
         text: "gemma3_text",
+        tied_head: true,
+    },
+    Wrapper {
+        model_type: "gemma3n",
+        class: "Gemma3nForConditionalGeneration",
+        text: "gemma3n_text",
         tied_head: true,
     },
     Wrapper {
@@ -42,12 +48,30 @@ const WRAPPERS: [Wrapper; 5] = [
         tied_head: false,
     },
     Wrapper {
+        model_type: "qwen3_5_moe",
+        class: "Qwen3_5MoeForConditionalGeneration",
+        text: "qwen3_5_moe_text",
+        tied_head: false,
+    },
+    Wrapper {
         model_type: "qwen3_vl",
         class: "Qwen3VLForConditionalGeneration",
         text: "qwen3_vl_text",
         tied_head: false,
     },
 ];
+
+/// Returns whether a `config.json` with this `model_type` and this first class is of a model that
+/// also reads images, and whose text part Quartet may run.
+pub(super) fn wraps(model_type: Option<&str>, class: Option<&str>) -> bool {
+    find(model_type, class).is_some()
+}
+
+fn find(model_type: Option<&str>, class: Option<&str>) -> Option<&'static Wrapper> {
+    WRAPPERS.iter().find(|wrapper| {
+        model_type == Some(wrapper.model_type) && class.is_none_or(|class| class == wrapper.class)
+    })
+}
 
 /// Replaces the configuration of a model that also reads images by that of its text part. Returns
 /// the wrapping model's type, or `None` if the configuration is not one of those.
@@ -57,18 +81,16 @@ pub(super) fn take_text_part(
 ) -> Result<Option<&'static str>, EngineError> {
     let classes = values.get("architectures").and_then(Value::as_array);
     let class = classes.and_then(|classes| classes.first());
-    let Some(wrapper) = WRAPPERS.iter().find(|wrapper| {
-        let named = values.get("model_type");
-        named.is_some_and(|name| name == wrapper.model_type)
-            && class.is_none_or(|class| class == wrapper.class)
-    }) else {
+    let class = class.map(|class| class.as_str().unwrap_or_default());
+    let model_type = values.get("model_type").and_then(Value::as_str);
+    let Some(wrapper) = find(model_type, class) else {
         return Ok(None);
     };
     let mut text = match values.remove("text_config") {
         Some(Value::Object(text)) => text,
         Some(_) => {
             let reason = "text_config is not an object";
-            let what = "The model's configuration";
+            let what = "The model’s configuration";
             return Err(EngineError::malformed(what, reason, path));
         }
         None => Map::new(),

@@ -1,8 +1,10 @@
 //! The names of a decoder's tensors in each file format.
 
+mod experts;
 mod spelling;
 mod tables;
 
+pub(crate) use self::experts::ExpertMatrix;
 pub(crate) use self::spelling::Spelling;
 
 /// The naming scheme of a file's tensors.
@@ -10,8 +12,12 @@ pub(crate) use self::spelling::Spelling;
 pub(crate) enum Naming {
     /// `blk.0.attn_q.weight`.
     Gguf,
+    /// As in `Gguf`, but the name of the norm before the feed-forward network has no ending.
+    GgufFalconH1,
     /// As in `Gguf`, but the last norm is called `token_embd_norm`.
     GgufLfm2,
+    /// As in `Gguf`, but the norm before a feed-forward network is called `attn_norm`, too.
+    GgufNemotronH,
     /// As in `Gguf`, but `post_attention_norm` is the norm before the feed-forward network, as in
     /// Seed-OSS and Qwen 3.5.
     GgufSeedOss,
@@ -22,16 +28,27 @@ pub(crate) enum Naming {
     TransformersWithNormsAfter,
     /// As in `Transformers`, with Apertus's names for norms.
     Apertus,
+    /// `backbone.layers.0.mixer.in_proj.weight`, as in Mamba and Nemotron-H.
+    Backbone,
+    /// As in `Transformers`, with Falcon-H1's names for norms and the feed-forward network.
+    FalconH1,
     /// As in `Transformers`, with GLM-4's name for the norm after the feed-forward network.
     Glm4,
+    /// As in `Transformers`, with the names of GLM-4.5 for what is beside experts.
+    Glm4Moe,
+    /// As in `Transformers`, with gpt-oss's name for the router.
+    GptOss,
     /// `transformer.h.0.attn.c_attn.weight`, as in GPT-2.
     Gpt2,
-    /// As in `Transformers`, with Granite 4's names for the feed-forward network.
+    /// As in `Transformers`, with the names of Granite 3 and 4 for the router and for the
+    /// expert that all tokens use.
     GraniteHybrid,
     /// As in `Transformers`, with Hunyuan's names for the norms of queries and keys.
     Hunyuan,
     /// `model.layers.0.operator_norm.weight`, as in LFM2.
     Lfm2,
+    /// As in `Transformers`, with Mixtral's names for the router and the experts.
+    Mixtral,
 }
 
 /// The role of a tensor in the model.
@@ -57,6 +74,10 @@ pub(crate) enum TensorRole {
     LayerInputProjection,
     /// The norm of what that projection computes, for each layer alike.
     LayerInputNorm,
+    /// Divides the residual stream into several: one matrix for each stream but the first.
+    AltUpProjections,
+    /// Merges the streams: one matrix for each stream but the first.
+    AltUpMerging,
     /// The norm before attention.
     AttentionNorm,
     Query,
@@ -67,6 +88,18 @@ pub(crate) enum TensorRole {
     QueryNorm,
     KeyNorm,
     AttentionOutput,
+    /// The attention sinks, one for each head.
+    Sinks,
+    /// Computes the latent vector of queries.
+    LatentQuery,
+    LatentQueryNorm,
+    /// Computes queries from their latent vector.
+    LatentQueryHeads,
+    /// Computes the latent vector of keys and values, and the rotated part of keys.
+    LatentKeyValue,
+    LatentKeyValueNorm,
+    /// Computes keys and values from their latent vector.
+    LatentKeyValueHeads,
     /// The norm after attention.
     AttentionNormAfter,
     /// The projections that a short convolution reads, stacked.
@@ -92,11 +125,16 @@ pub(crate) enum TensorRole {
     /// The projections that Mamba reads, stacked.
     MambaInput,
     MambaTaps,
+    /// What a token selects in Mamba 1: the source of its time steps, and the directions in which
+    /// states are written and read, stacked.
+    MambaSelection,
+    /// Computes the time step of each channel in Mamba 1.
+    MambaStep,
     /// Added to the time step, one for each head.
     MambaStepBias,
-    /// The rate of the decay, one for each head.
+    /// The rates of the decay: one for each head, or in Mamba 1 for each number of the state.
     MambaRate,
-    /// By how much a head's input is added to its output.
+    /// By how much the input of a head or channel is added to its output.
     MambaSkip,
     MambaNorm,
     MambaOutput,
@@ -109,6 +147,26 @@ pub(crate) enum TensorRole {
     FfnDown,
     /// The norm after the feed-forward network.
     FfnNormAfter,
+    /// Scores the experts of a layer.
+    Router,
+    /// Multiplies the inputs of the router.
+    RouterScale,
+    /// Added to the scores of experts for the choice only.
+    ExpertChoiceBias,
+    /// By how much the output of each expert is multiplied.
+    ExpertScale,
+    /// The norm before the experts, where the network beside them has its own.
+    ExpertNorm,
+    /// The norm after the experts.
+    ExpertNormAfter,
+    /// The norm after the network beside the experts.
+    DenseNormAfter,
+    /// The gate projection of the expert that all tokens use.
+    SharedGate,
+    SharedUp,
+    SharedDown,
+    /// By how much the output of that expert is multiplied.
+    SharedScore,
     /// The gate of a layer's per-layer embedding.
     InputGate,
     /// Maps the gated per-layer embedding to the residual stream.
@@ -117,6 +175,19 @@ pub(crate) enum TensorRole {
     InputNormAfter,
     /// The number that multiplies a layer's output.
     LayerScale,
+    /// Routes the streams.
+    AltUpRouter,
+    AltUpRouterNorm,
+    /// Computes the coefficients by which a layer predicts the streams.
+    AltUpPrediction,
+    /// Computes the coefficients by which a layer corrects the streams.
+    AltUpCorrection,
+    /// Scales the source of per-layer embeddings.
+    AltUpOutputScale,
+    /// The first of two projections beside attention.
+    LaurelLeft,
+    LaurelRight,
+    LaurelNorm,
 }
 
 impl TensorRole {
@@ -134,6 +205,8 @@ impl TensorRole {
                 | Self::LayerInputTable
                 | Self::LayerInputProjection
                 | Self::LayerInputNorm
+                | Self::AltUpProjections
+                | Self::AltUpMerging
         )
     }
 }
@@ -141,7 +214,14 @@ impl TensorRole {
 impl Naming {
     /// Returns whether the names are those of a GGUF file.
     pub(crate) const fn is_gguf(self) -> bool {
-        matches!(self, Self::Gguf | Self::GgufLfm2 | Self::GgufSeedOss)
+        matches!(
+            self,
+            Self::Gguf
+                | Self::GgufFalconH1
+                | Self::GgufLfm2
+                | Self::GgufNemotronH
+                | Self::GgufSeedOss
+        )
     }
 
     /// Returns the name of a tensor. `layer` is ignored for tensors outside the layers.
@@ -151,15 +231,29 @@ impl Naming {
             TensorRole::LinearDecayBias | TensorRole::MambaStepBias if self.is_gguf() => {
                 format!("{stem}.bias")
             }
-            TensorRole::LayerScale if self.is_gguf() => format!("{stem}.weight"),
+            TensorRole::ExpertChoiceBias if self.is_gguf() => format!("{stem}.bias"),
+            TensorRole::LayerScale | TensorRole::Sinks if self.is_gguf() => {
+                format!("{stem}.weight")
+            }
+            TensorRole::FfnNorm if self == Self::GgufFalconH1 => stem,
             TensorRole::LinearDecayBias
             | TensorRole::LinearRate
             | TensorRole::MambaStepBias
             | TensorRole::MambaRate
             | TensorRole::MambaSkip
+            | TensorRole::RouterScale
+            | TensorRole::ExpertChoiceBias
+            | TensorRole::ExpertScale
+            | TensorRole::Sinks
             | TensorRole::LayerScale => stem,
+            TensorRole::AltUpOutputScale if !self.is_gguf() => stem,
             _ => format!("{stem}.weight"),
         }
+    }
+
+    /// Returns the name of one of several tensors that belong together.
+    pub(crate) fn listed_name(self, role: TensorRole, index: usize) -> String {
+        format!("{}.{index}.weight", self.stem(role, 0))
     }
 
     /// Returns the name of the bias that belongs to a weight.
@@ -175,30 +269,45 @@ impl Naming {
 
     fn stem(self, role: TensorRole, layer: usize) -> String {
         let name = match self {
-            Self::Gguf => tables::gguf(role),
+            Self::Gguf | Self::GgufFalconH1 => tables::gguf(role),
             Self::GgufLfm2 => tables::gguf_lfm2(role),
+            Self::GgufNemotronH => tables::gguf_nemotron_h(role),
             Self::GgufSeedOss => tables::gguf_seed_oss(role),
             Self::Transformers => tables::transformers(role),
             Self::TransformersWithNormsAfter => tables::transformers_with_norms_after(role),
             Self::Apertus => tables::apertus(role),
+            Self::Backbone => tables::backbone(role),
+            Self::FalconH1 => tables::falcon_h1(role),
             Self::Glm4 => tables::glm4(role),
+            Self::Glm4Moe => tables::glm4_moe(role),
             Self::Gpt2 => tables::gpt2(role),
+            Self::GptOss => tables::gpt_oss(role),
             Self::GraniteHybrid => tables::granite_hybrid(role),
             Self::Hunyuan => tables::hunyuan(role),
             Self::Lfm2 => tables::lfm2(role),
+            Self::Mixtral => tables::mixtral(role),
         };
         if role.is_global() {
             return name.to_owned();
         }
         match self {
-            Self::Gguf | Self::GgufLfm2 | Self::GgufSeedOss => format!("blk.{layer}.{name}"),
+            Self::Gguf
+            | Self::GgufFalconH1
+            | Self::GgufLfm2
+            | Self::GgufNemotronH
+            | Self::GgufSeedOss => format!("blk.{layer}.{name}"),
+            Self::Backbone => format!("backbone.layers.{layer}.{name}"),
             Self::Transformers
             | Self::TransformersWithNormsAfter
             | Self::Apertus
+            | Self::FalconH1
             | Self::Glm4
+            | Self::Glm4Moe
+            | Self::GptOss
             | Self::GraniteHybrid
             | Self::Hunyuan
-            | Self::Lfm2 => format!("model.layers.{layer}.{name}"),
+            | Self::Lfm2
+            | Self::Mixtral => format!("model.layers.{layer}.{name}"),
             Self::Gpt2 => format!("transformer.h.{layer}.{name}"),
         }
     }

@@ -50,15 +50,24 @@ impl Naming {
     /// spelling if its embedding table is missing.
     pub(crate) fn spelling(self, has_tensor: impl Fn(&str) -> bool) -> Spelling {
         let spellings: &[Spelling] = match self {
-            Self::Gguf | Self::GgufLfm2 | Self::GgufSeedOss => &[],
+            Self::Gguf
+            | Self::GgufFalconH1
+            | Self::GgufLfm2
+            | Self::GgufNemotronH
+            | Self::GgufSeedOss
+            | Self::Backbone => &[],
             Self::Gpt2 => &[Spelling::Usual, Spelling::Without("transformer.")],
             Self::Transformers
             | Self::TransformersWithNormsAfter
             | Self::Apertus
+            | Self::FalconH1
             | Self::Glm4
+            | Self::Glm4Moe
+            | Self::GptOss
             | Self::GraniteHybrid
             | Self::Hunyuan
-            | Self::Lfm2 => &[
+            | Self::Lfm2
+            | Self::Mixtral => &[
                 Spelling::Usual,
                 Spelling::Without("model."),
                 Spelling::Nested,

@@ -20,6 +20,13 @@ pub(super) const fn gguf(role: TensorRole) -> &'static str {
         TensorRole::QueryNorm => "attn_q_norm",
         TensorRole::KeyNorm => "attn_k_norm",
         TensorRole::AttentionOutput => "attn_output",
+        TensorRole::Sinks => "attn_sinks",
+        TensorRole::LatentQuery => "attn_q_a",
+        TensorRole::LatentQueryNorm => "attn_q_a_norm",
+        TensorRole::LatentQueryHeads => "attn_q_b",
+        TensorRole::LatentKeyValue => "attn_kv_a_mqa",
+        TensorRole::LatentKeyValueNorm => "attn_kv_a_norm",
+        TensorRole::LatentKeyValueHeads => "attn_kv_b",
         TensorRole::AttentionNormAfter => "post_attention_norm",
         TensorRole::ConvInput => "shortconv.in_proj",
         TensorRole::ConvTaps => "shortconv.conv",
@@ -27,12 +34,13 @@ pub(super) const fn gguf(role: TensorRole) -> &'static str {
         TensorRole::LinearGate => "attn_gate",
         TensorRole::LinearBeta => "ssm_beta",
         TensorRole::LinearDecay => "ssm_alpha",
-        TensorRole::LinearDecayBias | TensorRole::MambaStepBias => "ssm_dt",
+        TensorRole::LinearDecayBias | TensorRole::MambaStep | TensorRole::MambaStepBias => "ssm_dt",
         TensorRole::LinearRate | TensorRole::MambaRate => "ssm_a",
         TensorRole::LinearTaps | TensorRole::MambaTaps => "ssm_conv1d",
         TensorRole::LinearNorm | TensorRole::MambaNorm => "ssm_norm",
         TensorRole::LinearOutput | TensorRole::MambaOutput => "ssm_out",
         TensorRole::MambaInput => "ssm_in",
+        TensorRole::MambaSelection => "ssm_x",
         TensorRole::MambaSkip => "ssm_d",
         TensorRole::FfnNorm => "ffn_norm",
         TensorRole::FfnGate => "ffn_gate",
@@ -46,12 +54,40 @@ pub(super) const fn gguf(role: TensorRole) -> &'static str {
         TensorRole::InputOutput => "proj",
         TensorRole::InputNormAfter => "post_norm",
         TensorRole::LayerScale => "layer_output_scale",
+        TensorRole::Router => "ffn_gate_inp",
+        TensorRole::RouterScale => "ffn_gate_inp.scale",
+        TensorRole::ExpertChoiceBias => "exp_probs_b",
+        TensorRole::ExpertScale => "ffn_down_exps.scale",
+        TensorRole::ExpertNorm => "pre_ffw_norm_2",
+        TensorRole::ExpertNormAfter => "post_ffw_norm_2",
+        TensorRole::DenseNormAfter => "post_ffw_norm_1",
+        TensorRole::SharedGate => "ffn_gate_shexp",
+        TensorRole::SharedUp => "ffn_up_shexp",
+        TensorRole::SharedDown => "ffn_down_shexp",
+        TensorRole::SharedScore => "ffn_gate_inp_shexp",
+        TensorRole::AltUpProjections => "altup_proj",
+        TensorRole::AltUpMerging => "altup_unembd_proj",
+        TensorRole::AltUpRouter => "altup_router",
+        TensorRole::AltUpRouterNorm => "altup_router_norm",
+        TensorRole::AltUpPrediction => "altup_predict_coef",
+        TensorRole::AltUpCorrection => "altup_correct_coef",
+        TensorRole::AltUpOutputScale => "altup_correct_scale",
+        TensorRole::LaurelLeft => "laurel_l",
+        TensorRole::LaurelRight => "laurel_r",
+        TensorRole::LaurelNorm => "laurel_post_norm",
     }
 }
 
 pub(super) const fn gguf_lfm2(role: TensorRole) -> &'static str {
     match role {
         TensorRole::FinalNorm => "token_embd_norm",
+        other => gguf(other),
+    }
+}
+
+pub(super) const fn gguf_nemotron_h(role: TensorRole) -> &'static str {
+    match role {
+        TensorRole::FfnNorm => "attn_norm",
         other => gguf(other),
     }
 }
@@ -80,6 +116,13 @@ pub(super) const fn transformers(role: TensorRole) -> &'static str {
         TensorRole::QueryNorm => "self_attn.q_norm",
         TensorRole::KeyNorm => "self_attn.k_norm",
         TensorRole::AttentionOutput => "self_attn.o_proj",
+        TensorRole::Sinks => "self_attn.sinks",
+        TensorRole::LatentQuery => "self_attn.q_a_proj",
+        TensorRole::LatentQueryNorm => "self_attn.q_a_layernorm",
+        TensorRole::LatentQueryHeads => "self_attn.q_b_proj",
+        TensorRole::LatentKeyValue => "self_attn.kv_a_proj_with_mqa",
+        TensorRole::LatentKeyValueNorm => "self_attn.kv_a_layernorm",
+        TensorRole::LatentKeyValueHeads => "self_attn.kv_b_proj",
         TensorRole::AttentionNormAfter => "post_self_attn_layernorm",
         TensorRole::ConvInput => "conv.in_proj",
         TensorRole::ConvTaps => "conv.conv",
@@ -95,6 +138,8 @@ pub(super) const fn transformers(role: TensorRole) -> &'static str {
         TensorRole::LinearOutput => "linear_attn.out_proj",
         TensorRole::MambaInput => "mamba.in_proj",
         TensorRole::MambaTaps => "mamba.conv1d",
+        TensorRole::MambaSelection => "mamba.x_proj",
+        TensorRole::MambaStep => "mamba.dt_proj",
         TensorRole::MambaStepBias => "mamba.dt_bias",
         TensorRole::MambaRate => "mamba.A_log",
         TensorRole::MambaSkip => "mamba.D",
@@ -113,6 +158,27 @@ pub(super) const fn transformers(role: TensorRole) -> &'static str {
         TensorRole::InputOutput => "per_layer_projection",
         TensorRole::InputNormAfter => "post_per_layer_input_norm",
         TensorRole::LayerScale => "layer_scalar",
+        TensorRole::Router => "mlp.gate",
+        TensorRole::RouterScale => "router.scale",
+        TensorRole::ExpertChoiceBias => "mlp.gate.e_score_correction_bias",
+        TensorRole::ExpertScale => "router.per_expert_scale",
+        TensorRole::ExpertNorm => "pre_feedforward_layernorm_2",
+        TensorRole::ExpertNormAfter => "post_feedforward_layernorm_2",
+        TensorRole::DenseNormAfter => "post_feedforward_layernorm_1",
+        TensorRole::SharedGate => "mlp.shared_expert.gate_proj",
+        TensorRole::SharedUp => "mlp.shared_expert.up_proj",
+        TensorRole::SharedDown => "mlp.shared_expert.down_proj",
+        TensorRole::SharedScore => "mlp.shared_expert_gate",
+        TensorRole::AltUpProjections => "model.altup_projections",
+        TensorRole::AltUpMerging => "model.altup_unembed_projections",
+        TensorRole::AltUpRouter => "altup.modality_router",
+        TensorRole::AltUpRouterNorm => "altup.router_norm",
+        TensorRole::AltUpPrediction => "altup.prediction_coefs",
+        TensorRole::AltUpCorrection => "altup.correction_coefs",
+        TensorRole::AltUpOutputScale => "altup.correct_output_scale",
+        TensorRole::LaurelLeft => "laurel.linear_left",
+        TensorRole::LaurelRight => "laurel.linear_right",
+        TensorRole::LaurelNorm => "laurel.post_laurel_norm",
     }
 }
 
@@ -120,6 +186,7 @@ pub(super) const fn transformers_with_norms_after(role: TensorRole) -> &'static 
     match role {
         TensorRole::AttentionNormAfter => "post_attention_layernorm",
         TensorRole::FfnNorm => "pre_feedforward_layernorm",
+        TensorRole::Router => "router.proj",
         other => transformers(other),
     }
 }
@@ -132,9 +199,53 @@ pub(super) const fn apertus(role: TensorRole) -> &'static str {
     }
 }
 
+pub(super) const fn backbone(role: TensorRole) -> &'static str {
+    match role {
+        TensorRole::Embedding => "backbone.embeddings",
+        TensorRole::FinalNorm => "backbone.norm_f",
+        TensorRole::AttentionNorm | TensorRole::FfnNorm => "norm",
+        TensorRole::Query => "mixer.q_proj",
+        TensorRole::Key => "mixer.k_proj",
+        TensorRole::Value => "mixer.v_proj",
+        TensorRole::AttentionOutput => "mixer.o_proj",
+        TensorRole::MambaInput => "mixer.in_proj",
+        TensorRole::MambaTaps => "mixer.conv1d",
+        TensorRole::MambaSelection => "mixer.x_proj",
+        TensorRole::MambaStep => "mixer.dt_proj",
+        TensorRole::MambaStepBias => "mixer.dt_bias",
+        TensorRole::MambaRate => "mixer.A_log",
+        TensorRole::MambaSkip => "mixer.D",
+        TensorRole::MambaNorm => "mixer.norm",
+        TensorRole::MambaOutput => "mixer.out_proj",
+        TensorRole::FfnUp => "mixer.up_proj",
+        TensorRole::FfnDown => "mixer.down_proj",
+        other => transformers(other),
+    }
+}
+
+pub(super) const fn falcon_h1(role: TensorRole) -> &'static str {
+    match role {
+        TensorRole::FinalNorm => "model.final_layernorm",
+        TensorRole::FfnNorm => "pre_ff_layernorm",
+        TensorRole::FfnGate => "feed_forward.gate_proj",
+        TensorRole::FfnUp => "feed_forward.up_proj",
+        TensorRole::FfnDown => "feed_forward.down_proj",
+        other => transformers(other),
+    }
+}
+
 pub(super) const fn glm4(role: TensorRole) -> &'static str {
     match role {
         TensorRole::FfnNormAfter => "post_mlp_layernorm",
+        other => transformers(other),
+    }
+}
+
+pub(super) const fn glm4_moe(role: TensorRole) -> &'static str {
+    match role {
+        TensorRole::SharedGate => "mlp.shared_experts.gate_proj",
+        TensorRole::SharedUp => "mlp.shared_experts.up_proj",
+        TensorRole::SharedDown => "mlp.shared_experts.down_proj",
         other => transformers(other),
     }
 }
@@ -154,10 +265,18 @@ pub(super) const fn gpt2(role: TensorRole) -> &'static str {
     }
 }
 
+pub(super) const fn gpt_oss(role: TensorRole) -> &'static str {
+    match role {
+        TensorRole::Router => "mlp.router",
+        other => transformers(other),
+    }
+}
+
 pub(super) const fn granite_hybrid(role: TensorRole) -> &'static str {
     match role {
         TensorRole::FfnGateUp => "shared_mlp.input_linear",
         TensorRole::FfnDown => "shared_mlp.output_linear",
+        TensorRole::Router => "block_sparse_moe.router.layer",
         other => transformers(other),
     }
 }
@@ -181,6 +300,15 @@ pub(super) const fn lfm2(role: TensorRole) -> &'static str {
         TensorRole::FfnGate => "feed_forward.w1",
         TensorRole::FfnUp => "feed_forward.w3",
         TensorRole::FfnDown => "feed_forward.w2",
+        TensorRole::Router => "feed_forward.gate",
+        TensorRole::ExpertChoiceBias => "feed_forward.expert_bias",
+        other => transformers(other),
+    }
+}
+
+pub(super) const fn mixtral(role: TensorRole) -> &'static str {
+    match role {
+        TensorRole::Router => "block_sparse_moe.gate",
         other => transformers(other),
     }
 }

@@ -75,11 +75,7 @@ fn a_text_part_that_can_not_run_is_named() {
     assert!(wrapped(&outer("qwen3_5"), &sizes).is_ok());
     assert!(wrapped(&outer("mistral3"), &typed("ministral3")).is_ok());
     for (outer, text, expected) in [
-        (
-            outer("mistral3"),
-            typed("mamba2"),
-            "architecture yet: mamba2",
-        ),
+        (outer("mistral3"), typed("rwkv7"), "architecture yet: rwkv7"),
         (outer("qwen3_vl_moe"), sizes.clone(), "yet: qwen3_vl_moe"),
         (outer("qwen3_vl"), json!({}), "hidden_size is missing"),
         (outer("gemma3"), json!(3), "text_config is not an object"),
@@ -172,10 +168,6 @@ fn global_layers_of_a_large_gemma_4_have_values_from_the_projection_of_keys() {
 #[test]
 fn a_model_that_is_half_known_is_named() {
     assert_rejected(&[
-        (
-            json!({"model_type": "gemma4_text", "enable_moe_block": true}),
-            "a mixture of experts",
-        ),
         (
             json!({"model_type": "gemma4_text", "use_bidirectional_attention": "all"}),
             "bidirectional attention",

@@ -55,6 +55,7 @@ impl CpuAttention {
         let rows = batch.places.iter().map(|place| Row {
             spans: sequences.get(place.cache).map_or(&[], Vec::as_slice),
             visible: first_visible(layer.window, place.position)..place.position + 1,
+            sinks: layer.sinks.as_deref().unwrap_or_default(),
         });
         let rows: Vec<Row<'_>> = rows.collect();
         attend(batch.context, heads(layer.shape), &rows, qkv, mixed);

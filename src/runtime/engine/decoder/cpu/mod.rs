@@ -3,28 +3,33 @@
 //! This module defines what a layer does, and in which order. The matrix products themselves are in
 //! [`crate::kernels`].
 
+mod alt_up;
 mod attention;
+mod experts;
 mod head;
+mod layer_inputs;
+mod mixers;
+mod output;
 mod projection;
 mod rows;
 mod run;
 
-use std::f32::consts::FRAC_1_SQRT_2;
 use std::time::Instant;
 
-use self::attention::{CpuAttention, take_gates};
+use self::alt_up::{Streams, cut_off};
+use self::attention::CpuAttention;
+use self::experts::{ExpertMemory, Mixture};
 use self::rows::{ActivateRow, AddResidual, NormRow, each_row};
 use self::run::CpuRun;
-use super::backend::{Backend, Facts};
+use super::backend::{Backend, Depth, Facts};
 use super::batch::{Place, RotaryAngles};
 use super::cache::Cache;
 use super::norm::NormWeights;
-use super::recurrent::Workers;
-use super::weights::{InputWeights, Layer, LayerInputWeights, Mixer, Weights};
+use super::weights::{Layer, Weights};
 use crate::engine::blueprint::{Blueprint, FeedForward, NormPlaces};
 use crate::engine::weights::{Checkpoint, LoadStop};
-use crate::engine::{Compute, EngineError, ForwardTimes, Logits, Row};
-use crate::kernels::{CpuContext, Inputs, InstructionSet, N_LANES, ThreadPool, exp, soft_cap};
+use crate::engine::{Compute, EngineError, ForwardTimes, Logits, Row, free_memory};
+use crate::kernels::{CpuContext, Inputs, InstructionSet, N_LANES, ThreadPool};
 
 /// Up to this many tokens, a fork copies the tail, unless it is the start of the text. A run takes
 /// memory, and attention takes time, for whole blocks of this many positions.
@@ -41,6 +46,7 @@ pub(crate) struct CpuBackend {
 struct Model {
     blueprint: Blueprint,
     weights: Weights<Slices>,
+    form: Slices,
     attention: CpuAttention,
     context: CpuContext,
 }
@@ -68,7 +74,11 @@ struct Buffers {
     layer_inputs: Vec<f32>,
     /// A sublayer's output before it is added to the residual stream.
     found: Vec<f32>,
+    /// The residual stream at the early exits.
+    exits: Vec<f32>,
+    streams: Streams,
     inputs: Inputs,
+    experts: ExpertMemory,
 }
 
 /// The rows of one forward pass.
@@ -100,6 +110,7 @@ impl CpuBackend {
             .map_err(|source| EngineError::ThreadsUnavailable { source })?;
         let model = Model {
             weights: Weights::load(blueprint, checkpoint, &form)?,
+            form,
             blueprint: blueprint.clone(),
             attention: CpuAttention::new(compute.cache),
             context: CpuContext {
@@ -109,14 +120,25 @@ impl CpuBackend {
         };
         Ok(Self {
             model,
-            buffers: Buffers::new(Inputs::new(instructions, compute.inputs)),
+            buffers: Buffers::new(
+                Inputs::new(instructions, compute.inputs),
+                ExpertMemory::new(n_max_expert_bytes()),
+            ),
             times: ForwardTimes::default(),
         })
     }
 }
 
+#[cfg(test)]
+impl CpuBackend {
+    /// Keeps no more than `n_bytes` of experts in memory, besides those of the current layer.
+    pub(super) const fn keep_experts_up_to(&mut self, n_bytes: usize) {
+        self.buffers.experts.read.n_max_bytes = n_bytes;
+    }
+}
+
 impl Buffers {
-    const fn new(inputs: Inputs) -> Self {
+    fn new(inputs: Inputs, experts: ExpertMemory) -> Self {
         Self {
             hidden: Vec::new(),
             normed: Vec::new(),
@@ -126,7 +148,10 @@ impl Buffers {
             activated: Vec::new(),
             layer_inputs: Vec::new(),
             found: Vec::new(),
+            exits: Vec::new(),
+            streams: Streams::default(),
             inputs,
+            experts,
         }
     }
 }
@@ -154,138 +179,88 @@ impl Model {
         if let Some(inputs) = &weights.layer_inputs {
             self.compute_layer_inputs(inputs, rows, buffers);
         }
-    }
-
-    /// Computes the per-layer embeddings of all layers from the embeddings of the tokens.
-    fn compute_layer_inputs(
-        &self,
-        weights: &LayerInputWeights<Slices>,
-        rows: &[Row],
-        buffers: &mut Buffers,
-    ) {
-        let Buffers {
-            hidden,
-            normed,
-            layer_inputs,
-            found,
-            inputs,
-            ..
-        } = buffers;
-        let threads = &self.context.threads;
-        layer_inputs.clear();
-        let tokens = rows.iter().map(|row| row.token.index());
-        weights.table.extend_with_rows(tokens, layer_inputs);
-        weights.projection.forward(threads, hidden, inputs, found);
-        let scale = (self.blueprint.hidden_size as f32).sqrt().recip();
-        for value in found.iter_mut() {
-            *value *= scale;
+        if let Some(alt_up) = &weights.alt_up {
+            self.divide(alt_up, buffers);
         }
-        let projected = self.normed(Some(&weights.norm), found, normed);
-        let table_scale = (weights.width as f32).sqrt();
-        for (value, projected) in layer_inputs.iter_mut().zip(projected) {
-            *value = (*value * table_scale + projected) * FRAC_1_SQRT_2;
-        }
-    }
-
-    /// Adds the per-layer embedding of a layer to the residual stream.
-    fn add_input(&self, weights: &InputWeights<Slices>, layer: usize, buffers: &mut Buffers) {
-        let Buffers {
-            hidden,
-            normed,
-            inner,
-            activated,
-            layer_inputs,
-            found,
-            inputs,
-            ..
-        } = buffers;
-        let threads = &self.context.threads;
-        weights.gate.forward(threads, hidden, inputs, inner);
-        let width = weights.gate.n_rows();
-        let n_all = width * self.blueprint.n_layers();
-        // The gates and the vectors side by side, as in a gated feed-forward network.
-        found.clear();
-        let gates = inner.chunks_exact(width);
-        for (gate, all) in gates.zip(layer_inputs.chunks_exact(n_all)) {
-            found.extend_from_slice(gate);
-            let own = all.get(layer * width..(layer + 1) * width);
-            found.extend_from_slice(own.unwrap_or_default());
-        }
-        self.activate(self.blueprint.feed_forward, 2 * width, found, activated);
-        weights.output.forward(threads, activated, inputs, found);
-        self.join(Some(&weights.norm), found, normed, hidden);
     }
 
     fn layer(
         &self,
-        layer: &Layer<Slices>,
+        index: usize,
         batch: &mut Batch<'_>,
         buffers: &mut Buffers,
         times: &mut ForwardTimes,
-    ) {
+    ) -> Result<(), EngineError> {
+        let Some(layer) = self.weights.layers.get(index) else {
+            return Ok(());
+        };
+        if let Some(laurel) = &layer.laurel {
+            self.compute_laurel(layer, laurel, buffers);
+        }
+        if !layer.mixers.is_empty() {
+            self.mix_tokens(layer, batch, buffers, times);
+        }
+        if layer.laurel.is_some() {
+            Self::join_laurel(buffers);
+        }
+        if layer.dense.is_some() || layer.experts.is_some() {
+            self.feed_forward(index, layer, buffers, times)?;
+        }
+        Ok(())
+    }
+
+    /// Adds the outputs of a layer's feed-forward network and of its experts to the residual stream.
+    fn feed_forward(
+        &self,
+        index: usize,
+        layer: &Layer<Slices>,
+        buffers: &mut Buffers,
+        times: &mut ForwardTimes,
+    ) -> Result<(), EngineError> {
         let threads = &self.context.threads;
         let Buffers {
             hidden,
             normed,
-            qkv,
-            mixed,
             inner,
             activated,
             found,
             inputs,
+            experts: memory,
             ..
         } = buffers;
-        let values = self.normed(layer.mixer_norms.before.as_ref(), hidden, normed);
-        let (mut clock, spent) = (Instant::now(), &mut times.product_secs);
-        layer.mixer_in.forward(threads, values, inputs, qkv);
-        lap(&mut clock, spent);
-        self.mix(&layer.mixer, qkv, batch, mixed);
-        lap(&mut clock, &mut times.attention_secs);
-        layer.mixer_out.forward(threads, mixed, inputs, found);
-        lap(&mut clock, &mut times.product_secs);
-        self.join(layer.mixer_norms.after.as_ref(), found, normed, hidden);
         let values = match self.blueprint.norm_places {
             // The mixer's input is still there.
             NormPlaces::Parallel => normed.as_slice(),
             _ => self.normed(layer.ffn_norms.before.as_ref(), hidden, normed),
         };
-        clock = Instant::now();
-        layer.ffn_in.forward(threads, values, inputs, inner);
-        lap(&mut clock, &mut times.product_secs);
-        let n_inner = layer.ffn_in.n_rows();
-        self.activate(layer.feed_forward, n_inner, inner, activated);
-        clock = Instant::now();
-        layer.ffn_down.forward(threads, activated, inputs, found);
+        let mut clock = Instant::now();
+        if let Some(dense) = &layer.dense {
+            dense.input.forward(threads, values, inputs, inner);
+            lap(&mut clock, &mut times.product_secs);
+            let n_inner = dense.input.n_rows();
+            if let Some(cutoff) = layer.gate_cutoff {
+                cut_off(inner, n_inner, cutoff);
+            }
+            self.activate(dense.feed_forward, n_inner, inner, activated);
+            clock = Instant::now();
+            dense.down.forward(threads, activated, inputs, found);
+        } else {
+            found.clear();
+            found.resize(hidden.len(), 0.0);
+        }
+        if let Some(experts) = &layer.experts {
+            let mixture = Mixture {
+                model: self,
+                index,
+                layer: experts,
+                inputs,
+                memory,
+            };
+            mixture.add(values, hidden, found)?;
+        }
         lap(&mut clock, &mut times.product_secs);
         self.join(layer.ffn_norms.after.as_ref(), found, normed, hidden);
-    }
-
-    /// Passes information between tokens, from what the mixer's projection has computed.
-    fn mix(
-        &self,
-        mixer: &Mixer<Vec<f32>>,
-        input: &mut Vec<f32>,
-        batch: &mut Batch<'_>,
-        mixed: &mut Vec<f32>,
-    ) {
-        match mixer {
-            Mixer::Attention(layer) => {
-                mixed.clear();
-                mixed.resize(batch.places.len() * layer.shape.q_width(), 0.0);
-                let gates = take_gates(layer, input);
-                self.attention.forward(layer, input, batch, mixed);
-                for (output, gate) in mixed.iter_mut().zip(&gates) {
-                    *output /= 1.0 + exp(-gate);
-                }
-            }
-            Mixer::Recurrent(layer) => {
-                let workers = Workers {
-                    arch: self.context.instructions.arch(),
-                    threads: Some(&self.context.threads),
-                };
-                *mixed = layer.forward(input, batch.places, batch.caches, workers);
-            }
-        }
+        Ok(())
     }
 
     /// Returns the rows after the norm, or unchanged if there is none.
@@ -347,7 +322,7 @@ impl Model {
         activated: &mut Vec<f32>,
     ) {
         let width = match feed_forward {
-            FeedForward::Gated(_) => n_inner / 2,
+            FeedForward::Gated(_) | FeedForward::Clamped(_) => n_inner / 2,
             FeedForward::Plain(_) => n_inner,
         };
         activated.resize(inner.len() / n_inner * width, 0.0);
@@ -362,36 +337,6 @@ impl Model {
                 output,
             });
         });
-    }
-
-    /// Returns the logits of the rows that want them.
-    fn head(&self, rows: &[Row], buffers: &mut Buffers) -> Vec<f32> {
-        let width = self.blueprint.hidden_size;
-        let hidden = rows.iter().zip(buffers.hidden.chunks_exact(width));
-        let wanted = hidden.filter(|(row, _)| row.logits_wanted);
-        buffers.found.clear();
-        for (_, hidden) in wanted {
-            buffers.found.extend_from_slice(hidden);
-        }
-        let mut logits = Vec::new();
-        if buffers.found.is_empty() {
-            return logits;
-        }
-        let norm = Some(&self.weights.final_norm);
-        let normed = self.normed(norm, &buffers.found, &mut buffers.normed);
-        let (threads, inputs) = (&self.context.threads, &mut buffers.inputs);
-        self.weights
-            .head()
-            .forward(threads, normed, inputs, &mut logits);
-        if let Some(scale) = self.blueprint.scales.logit {
-            for logit in &mut logits {
-                *logit *= scale;
-            }
-        }
-        if let Some(cap) = self.blueprint.caps.logit {
-            soft_cap(cap, &mut logits);
-        }
-        logits
     }
 }
 
@@ -428,7 +373,7 @@ impl Backend for CpuBackend {
         rows: &[Row],
         places: &[Place],
         caches: &mut [Cache<CpuRun>],
-        n_layers: usize,
+        depth: Depth<'_>,
     ) -> Result<Logits, EngineError> {
         let Self {
             model,
@@ -446,10 +391,20 @@ impl Backend for CpuBackend {
                 .collect(),
             caches,
         };
-        for (index, layer) in model.weights.layers.iter().take(n_layers).enumerate() {
-            model.layer(layer, &mut batch, buffers, times);
-            if let Some(input) = &layer.input {
-                model.add_input(input, index, buffers);
+        let n_exit_values = depth.exits.len() * model.blueprint.hidden_size;
+        buffers.exits.clear();
+        buffers.exits.resize(n_exit_values, 0.0);
+        let layers = model.weights.layers.iter().take(depth.n_layers);
+        for (index, layer) in layers.enumerate() {
+            model.exit(index, depth.exits, buffers);
+            if let Some(alt_up) = &layer.alt_up {
+                model.predict(alt_up, buffers);
+            }
+            model.layer(index, &mut batch, buffers, times)?;
+            match (&layer.alt_up, &layer.input) {
+                (Some(alt_up), input) => model.correct(alt_up, input.as_ref(), index, buffers),
+                (None, Some(input)) => model.add_input(input, index, buffers),
+                (None, None) => {}
             }
             if let Some(scale) = layer.scale {
                 for value in &mut buffers.hidden {
@@ -458,6 +413,9 @@ impl Backend for CpuBackend {
             }
         }
         let mut clock = Instant::now();
+        if let Some(alt_up) = &model.weights.alt_up {
+            model.merge(alt_up, rows, buffers);
+        }
         let logits = model.head(rows, buffers);
         lap(&mut clock, &mut times.head_secs);
         times.total_secs += started_at.elapsed().as_secs_f64();
@@ -467,6 +425,12 @@ impl Backend for CpuBackend {
     fn times(&self) -> ForwardTimes {
         self.times
     }
+}
+
+/// Returns how many bytes of experts stay in memory: most of what is free once all other weights are
+/// loaded.
+fn n_max_expert_bytes() -> usize {
+    usize::try_from(free_memory() / 4 * 3).unwrap_or(usize::MAX)
 }
 
 /// Adds the time since the last lap to `spent`, and starts the next lap.

@@ -3,8 +3,9 @@
 use candle_core::quantized::GgmlDType;
 
 use super::Slices;
-use super::rows::add_to_rows;
+use super::rows::{add_to_rows, multiply_rows};
 use crate::engine::EngineError;
+use crate::engine::decoder::experts::StoredExpert;
 use crate::engine::weights::StoredTensor;
 use crate::kernels::{Format, InputKinds, Inputs, Matrix, ThreadPool, multiply};
 
@@ -13,6 +14,8 @@ use crate::kernels::{Format, InputKinds, Inputs, Matrix, ThreadPool, multiply};
 pub(super) struct Projection {
     parts: Vec<Matrix>,
     bias: Option<Vec<f32>>,
+    /// Multiplies each output, after the bias was added.
+    factors: Option<Vec<f32>>,
     n_rows: usize,
     width: usize,
     kinds: InputKinds,
@@ -43,11 +46,27 @@ impl Projection {
     fn new(parts: Vec<Matrix>, bias: Option<Vec<f32>>) -> Self {
         Self {
             bias,
+            factors: None,
             n_rows: parts.iter().map(Matrix::n_rows).sum(),
             width: parts.first().map_or(0, Matrix::width),
             kinds: InputKinds::of(parts.iter().map(Matrix::format)),
             parts,
         }
+    }
+
+    /// Reads and packs matrices that share an input.
+    pub(super) fn read(
+        parts: &[StoredTensor],
+        bias: Option<Vec<f32>>,
+        form: &Slices,
+    ) -> Result<Self, EngineError> {
+        let packed = parts.iter().map(|part| pack(part, form.widens));
+        Ok(Self::new(packed.collect::<Result<_, _>>()?, bias))
+    }
+
+    /// Returns the size in memory, in bytes.
+    pub(super) fn n_bytes(&self) -> usize {
+        self.parts.iter().map(Matrix::n_bytes).sum()
     }
 
     /// Returns the number of outputs for each row of inputs.
@@ -71,6 +90,9 @@ impl Projection {
         multiply(threads, &parts, inputs, outputs);
         if let Some(bias) = &self.bias {
             add_to_rows(bias, outputs);
+        }
+        if let Some(factors) = &self.factors {
+            multiply_rows(factors, outputs);
         }
     }
 
@@ -112,14 +134,25 @@ fn pack(matrix: &StoredTensor, widens: bool) -> Result<Matrix, EngineError> {
 impl crate::engine::decoder::backend::Form for Slices {
     type Matrix = Projection;
     type Vector = Vec<f32>;
+    type Expert = StoredExpert;
 
     fn matrix(
         &self,
         parts: Vec<StoredTensor>,
         bias: Option<Vec<f32>>,
     ) -> Result<Projection, EngineError> {
-        let packed = parts.iter().map(|part| pack(part, self.widens));
-        Ok(Projection::new(packed.collect::<Result<_, _>>()?, bias))
+        Projection::read(&parts, bias, self)
+    }
+
+    fn expert(&self, stored: StoredExpert) -> Result<StoredExpert, EngineError> {
+        Ok(stored)
+    }
+
+    fn scaled(&self, matrix: Projection, factors: Vec<f32>) -> Result<Projection, EngineError> {
+        Ok(Projection {
+            factors: Some(factors),
+            ..matrix
+        })
     }
 
     fn vector(&self, values: Vec<f32>) -> Result<Vec<f32>, EngineError> {

@@ -2,7 +2,7 @@
 
 use pulp::{Simd, WithSimd};
 
-use crate::engine::blueprint::{Activation, FeedForward, Xielu};
+use crate::engine::blueprint::{Activation, ClampedGate, FeedForward, Xielu};
 use crate::engine::decoder::norm::NormWeights;
 use crate::kernels::ThreadPool;
 use crate::kernels::exp;
@@ -32,6 +32,15 @@ pub(super) fn add_to_rows(vector: &[f32], rows: &mut [f32]) {
     for row in rows.chunks_exact_mut(vector.len().max(1)) {
         for (value, added) in row.iter_mut().zip(vector) {
             *value += added;
+        }
+    }
+}
+
+/// Multiplies each row by a vector, element by element.
+pub(super) fn multiply_rows(vector: &[f32], rows: &mut [f32]) {
+    for row in rows.chunks_exact_mut(vector.len().max(1)) {
+        for (value, factor) in row.iter_mut().zip(vector) {
+            *value *= factor;
         }
     }
 }
@@ -132,8 +141,27 @@ impl WithSimd for ActivateRow<'_> {
                 let (gate, up) = input.split_at(input.len() / 2);
                 with_activation(activation, gate, output, |value, up| value * up, up);
             }
+            FeedForward::Clamped(clamped) if clamped.alternates => {
+                let (pairs, _) = input.as_chunks();
+                for (output, [gate, up]) in output.iter_mut().zip(pairs) {
+                    *output = clamped_gate(clamped.limit, *gate, *up);
+                }
+            }
+            FeedForward::Clamped(clamped) => {
+                let (gates, ups) = input.split_at(input.len() / 2);
+                for ((output, gate), up) in output.iter_mut().zip(gates).zip(ups) {
+                    *output = clamped_gate(clamped.limit, *gate, *up);
+                }
+            }
         }
     }
+}
+
+/// Computes the clamped `SwiGLU` of one value.
+#[inline(always)]
+fn clamped_gate(limit: f32, gate: f32, up: f32) -> f32 {
+    let (gate, up) = (gate.min(limit), up.clamp(-limit, limit));
+    gate / (1.0 + exp(-ClampedGate::SLOPE * gate)) * (up + 1.0)
 }
 
 /// Activates each input, and combines it with its partner by `finish`.

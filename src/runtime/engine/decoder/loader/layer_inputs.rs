@@ -25,6 +25,7 @@ impl<F: Form> Loader<'_, '_, F> {
         let hidden = self.blueprint.hidden_size;
         Ok(Some(LayerInputWeights {
             width,
+            n_rows,
             table: self.form.matrix(vec![table], None)?,
             projection: self.projection(0, &projection, hidden, false)?,
             norm: NormWeights::Rms {

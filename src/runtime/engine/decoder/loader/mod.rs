@@ -1,25 +1,21 @@
 //! Loads the tensors of a blueprint from a checkpoint, in a backend's own representation.
 
+mod alt_up;
+mod experts;
+mod latent;
 mod layer_inputs;
 mod recurrent;
 
 use super::attention::{AttentionLayer, HeadNorms, HeadShape};
 use super::backend::Form;
 use super::norm::{NormWeights, Norms};
-use super::weights::{Layer, Mixer};
+use super::weights::{Layer, Mixer, MixerWeights};
 use crate::engine::EngineError;
 use crate::engine::blueprint::{
     Activation, Blueprint, FeedForward, HeadNorm, KvSource, LayerPlan, Matrices, Naming, NormKind,
     Rope, Rotation, Spelling, TensorRole, Xielu,
 };
 use crate::engine::weights::{Checkpoint, LoadStop, StoredTensor};
-
-/// What mixes tokens in a layer, with the projections before and after it.
-type Mixing<F> = (
-    Mixer<<F as Form>::Vector>,
-    <F as Form>::Matrix,
-    <F as Form>::Matrix,
-);
 
 /// Loads the tensors of one model.
 pub(super) struct Loader<'a, 'b, F> {
@@ -98,32 +94,33 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
     /// Loads the weights of one layer.
     pub(super) fn layer(&mut self, layer: usize) -> Result<Layer<F>, LoadStop> {
         let plan = self.blueprint.layers.get(layer).copied();
-        let biases = self.blueprint.biases;
-        let hidden = self.blueprint.hidden_size;
-        let ffn = self.blueprint.ffn_size_of(layer);
-        let down = [(TensorRole::FfnDown, hidden)];
+        let plan = plan.unwrap_or_default();
         // In this order, so that an error names the first tensor that is missing.
         let roles = [TensorRole::AttentionNorm, TensorRole::AttentionNormAfter];
-        let mixer_norms = self.norms(roles, layer)?;
-        let (mixer, mixer_in, mixer_out) = match plan.and_then(|plan| plan.recurrence) {
-            Some(recurrence) => self.recurrent(layer, recurrence)?,
-            None => self.attention(layer, plan)?,
-        };
+        let mixer_norms = self.norms(roles, plan.has_mixer(), layer)?;
+        let mut mixers = Vec::new();
+        if plan.has_attention() {
+            mixers.push(self.attention(layer, plan)?);
+        }
+        if let Some(recurrence) = plan.recurrence {
+            mixers.push(self.recurrent(layer, recurrence)?);
+        }
+        let roles = [TensorRole::FfnNorm, TensorRole::FfnNormAfter];
         Ok(Layer {
-            mixer,
+            mixers,
             mixer_norms,
-            mixer_in,
-            mixer_out,
-            ffn_norms: self.norms([TensorRole::FfnNorm, TensorRole::FfnNormAfter], layer)?,
-            feed_forward: self.feed_forward(layer)?,
-            ffn_in: self.projection(layer, &self.ffn_roles(ffn), hidden, biases.ffn)?,
-            ffn_down: self.projection(layer, &down, ffn, biases.ffn)?,
+            ffn_norms: self.norms(roles, plan.has_feed_forward(), layer)?,
+            dense: self.dense_network(layer)?,
+            experts: self.experts(layer)?,
+            gate_cutoff: self.blueprint.gate_cutoffs.get(layer).copied().flatten(),
+            laurel: self.laurel(layer)?,
+            alt_up: self.alt_up_layer(layer)?,
             input: self.input(layer)?,
             scale: self.scale(layer)?,
         })
     }
 
-    fn attention(&mut self, layer: usize, plan: Option<LayerPlan>) -> Result<Mixing<F>, LoadStop> {
+    fn attention(&mut self, layer: usize, plan: LayerPlan) -> Result<MixerWeights<F>, LoadStop> {
         let (biases, hidden) = (self.blueprint.biases, self.blueprint.hidden_size);
         let shape = HeadShape::new(self.blueprint, layer);
         let kv_source = self.blueprint.kv_source(layer);
@@ -132,17 +129,33 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
             KvSource::Projected | KvSource::SameProjection => layer,
         };
         let attention = AttentionLayer {
-            index: self.blueprint.index_in_kind(owner),
+            index: self.blueprint.attention_index(owner),
             kv_source,
             shape,
-            window: plan.and_then(|plan| plan.window),
-            rope: plan.and_then(|plan| plan.rope),
+            window: plan.window,
+            rope: plan.rope,
             norms: self.head_norms(layer, shape)?,
+            sinks: self.sinks(layer)?,
         };
+        if let Some(latent) = self.blueprint.latent {
+            return self.latent(layer, latent, attention);
+        }
         let output = [(TensorRole::AttentionOutput, hidden)];
-        let qkv = self.qkv(layer, shape)?;
-        let output = self.projection(layer, &output, shape.q_width(), biases.attention_output)?;
-        Ok((Mixer::Attention(attention), qkv, output))
+        Ok(MixerWeights {
+            mixer: Mixer::Attention(attention),
+            input: self.qkv(layer, shape)?,
+            output: self.projection(layer, &output, shape.q_width(), biases.attention_output)?,
+        })
+    }
+
+    /// Loads the attention sinks of a layer, one for each head.
+    fn sinks(&mut self, layer: usize) -> Result<Option<F::Vector>, LoadStop> {
+        if !self.blueprint.sinks {
+            return Ok(None);
+        }
+        let name = self.blueprint.naming.name(TensorRole::Sinks, layer);
+        let values = self.take(&name, &[self.blueprint.n_heads])?.values()?;
+        Ok(Some(self.form.vector(values)?))
     }
 
     /// Loads the projections of queries and, if the layer has its own, of keys and values.
@@ -192,11 +205,11 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
     fn ffn_roles(&self, ffn: usize) -> Vec<(TensorRole, usize)> {
         match (self.blueprint.feed_forward, self.blueprint.matrices) {
             (FeedForward::Plain(_), _) => vec![(TensorRole::FfnUp, ffn)],
-            (FeedForward::Gated(_), Matrices::Separate) => {
+            (FeedForward::Gated(_) | FeedForward::Clamped(_), Matrices::Separate) => {
                 vec![(TensorRole::FfnGate, ffn), (TensorRole::FfnUp, ffn)]
             }
             (
-                FeedForward::Gated(_),
+                FeedForward::Gated(_) | FeedForward::Clamped(_),
                 Matrices::Fused | Matrices::FusedGateUp | Matrices::FusedTransposed,
             ) => vec![(TensorRole::FfnGateUp, 2 * ffn)],
         }
@@ -244,12 +257,20 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
         Ok(self.take(&name, &shape)?.values()?.first().copied())
     }
 
+    /// Loads the norms around a sublayer, if the layer has it.
     fn norms(
         &mut self,
         roles: [TensorRole; 2],
+        has_sublayer: bool,
         layer: usize,
     ) -> Result<Norms<F::Vector>, LoadStop> {
         let [before, after] = roles;
+        if !has_sublayer {
+            return Ok(Norms {
+                before: None,
+                after: None,
+            });
+        }
         let places = self.blueprint.norm_places;
         let has_before = match before {
             TensorRole::FfnNorm => places.before_feed_forward(),
@@ -350,7 +371,41 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
                 bias.extend(self.bias(role, layer, n_rows)?);
             }
         }
-        Ok(self.form.matrix(matrices, has_bias.then_some(bias))?)
+        let matrix = self.form.matrix(matrices, has_bias.then_some(bias))?;
+        match self.factors(roles) {
+            Some(factors) => Ok(self.form.scaled(matrix, factors)?),
+            None => Ok(matrix),
+        }
+    }
+
+    /// Returns the factors of the outputs of matrices, each with its number of outputs. `None` if
+    /// the model has no factors.
+    fn factors(&self, roles: &[(TensorRole, usize)]) -> Option<Vec<f32>> {
+        let multipliers = self.blueprint.multipliers?;
+        let mut factors = Vec::new();
+        for &(role, n_rows) in roles {
+            let factor = match role {
+                TensorRole::Query => multipliers.query,
+                TensorRole::Key => multipliers.key,
+                TensorRole::Value => multipliers.value,
+                TensorRole::AttentionOutput => multipliers.attention_output,
+                TensorRole::MambaInput => {
+                    let mut recurrences = self.blueprint.layers.iter();
+                    let recurrence = recurrences.find_map(|plan| plan.recurrence)?;
+                    let parts = recurrence.input_parts().into_iter();
+                    for (width, factor) in parts.zip(multipliers.mamba_input) {
+                        factors.extend(std::iter::repeat_n(factor, width));
+                    }
+                    continue;
+                }
+                TensorRole::MambaOutput => multipliers.mamba_output,
+                TensorRole::FfnGate => multipliers.ffn_gate,
+                TensorRole::FfnDown => multipliers.ffn_down,
+                _ => 1.0,
+            };
+            factors.extend(std::iter::repeat_n(factor, n_rows));
+        }
+        Some(factors)
     }
 
     fn take(&mut self, name: &str, shape: &[usize]) -> Result<StoredTensor, LoadStop> {

@@ -5,7 +5,7 @@ use pulp::{Simd, WithSimd};
 use super::gates::{part, silu, softplus};
 use super::window::Taps;
 use super::{Stream, StreamRow, Workers};
-use crate::engine::blueprint::Mamba2;
+use crate::engine::blueprint::{GatedNorm, Mamba2, StepLimits};
 use crate::kernels::exp;
 
 /// The weights of a Mamba 2 besides its projections.
@@ -21,7 +21,7 @@ pub(crate) struct Mamba2Weights {
     pub step_bias: Vec<f32>,
     /// By how much a head's input is added to its output.
     pub skip: Vec<f32>,
-    /// The norm of the gated output, over each group of heads.
+    /// The norm of the output, over each group of heads. Empty if it has none.
     pub norm: Vec<f32>,
     /// Added to the mean square of the norm.
     pub eps: f32,
@@ -141,9 +141,11 @@ impl WithSimd for ReadHead<'_> {
         let of_head = |values: &[f32]| values.get(self.head).copied().unwrap_or_default();
         let (rate, skip) = (of_head(&self.weights.rates), of_head(&self.weights.skip));
         let group = self.head * mamba.n_groups / mamba.n_heads.max(1);
+        let StepLimits { shortest, longest } = mamba.step_limits;
         let mut scaled = vec![0.0; mamba.head_dim];
         for row in std::mem::take(&mut self.rows) {
             let step = softplus(of_head(row.steps) + of_head(&self.weights.step_bias));
+            let step = step.clamp(shortest, longest);
             let decay = exp(step * rate);
             let (inputs, directions) = row.convolved.split_at(mamba.inner_width());
             let (writes, reads) = directions.split_at(directions.len() / 2);
@@ -173,19 +175,40 @@ impl WithSimd for GateRow<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _simd: S) {
-        let mamba = self.weights.mamba;
-        let StreamRow { input, output } = self.row;
-        for (value, gate) in output.iter_mut().zip(input) {
-            *value *= silu(*gate);
+        let Self { weights, row } = self;
+        let StreamRow { input, output } = row;
+        match weights.mamba.gated_norm {
+            GatedNorm::AfterGate => {
+                gate(input, output);
+                weights.normalize(output);
+            }
+            GatedNorm::BeforeGate => {
+                weights.normalize(output);
+                gate(input, output);
+            }
+            GatedNorm::None => gate(input, output),
         }
-        let width = (mamba.inner_width() / mamba.n_groups.max(1)).max(1);
-        let weights = self.weights.norm.chunks_exact(width);
+    }
+}
+
+impl Mamba2Weights {
+    #[inline(always)]
+    fn normalize(&self, output: &mut [f32]) {
+        let width = (self.mamba.inner_width() / self.mamba.n_groups.max(1)).max(1);
+        let weights = self.norm.chunks_exact(width);
         for (group, weights) in output.chunks_exact_mut(width).zip(weights) {
             let sum: f32 = group.iter().map(|value| value * value).sum();
-            let scale = 1.0 / (sum / width as f32 + self.weights.eps).sqrt();
+            let scale = 1.0 / (sum / width as f32 + self.eps).sqrt();
             for (value, weight) in group.iter_mut().zip(weights) {
                 *value *= scale * weight;
             }
         }
+    }
+}
+
+#[inline(always)]
+fn gate(gates: &[f32], output: &mut [f32]) {
+    for (value, gate) in output.iter_mut().zip(gates) {
+        *value *= silu(*gate);
     }
 }

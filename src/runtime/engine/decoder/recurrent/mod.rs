@@ -6,6 +6,7 @@
 
 mod delta_net;
 mod gates;
+mod mamba;
 mod mamba2;
 mod short_conv;
 mod states;
@@ -17,21 +18,26 @@ use pulp::Arch;
 
 use super::batch::Place;
 use super::cache::Cache;
-use crate::engine::blueprint::Recurrence;
 use crate::kernels::ThreadPool;
 
 pub(super) use delta_net::DeltaNetWeights;
+pub(super) use mamba::{ConvolutionWeights, ScanWeights};
 pub(super) use mamba2::Mamba2Weights;
 pub(super) use short_conv::ShortConvWeights;
 pub(super) use states::{LayerStates, RecurrentStates};
 pub(super) use window::Taps;
 
-/// A layer without attention.
+/// What keeps one state in a sequence.
 #[derive(Debug)]
 pub(super) struct RecurrentLayer {
-    /// Its index among the layers without attention.
+    /// The index of its state among all states of a sequence.
     pub index: usize,
-    pub recurrence: Recurrence,
+    /// The width of the rows that it reads.
+    pub input_width: usize,
+    /// The width of the rows that it returns.
+    pub output_width: usize,
+    /// The size of its state.
+    pub n_state_values: usize,
     pub block: Block,
 }
 
@@ -40,6 +46,8 @@ pub(super) struct RecurrentLayer {
 pub(super) enum Block {
     ShortConv(ShortConvWeights),
     DeltaNet(DeltaNetWeights),
+    MambaConvolution(ConvolutionWeights),
+    MambaScan(ScanWeights),
     Mamba2(Mamba2Weights),
 }
 
@@ -88,11 +96,10 @@ impl RecurrentLayer {
         caches: &mut [Cache<R>],
         workers: Workers<'_>,
     ) -> Vec<f32> {
-        let width = self.recurrence.output_width();
+        let width = self.output_width;
         let mut output = vec![0.0; places.len() * width];
-        let n_values = self.recurrence.n_state_values();
         let streams = caches.iter_mut().map(|cache| {
-            let states = cache.layer_states(self.index, n_values);
+            let states = cache.layer_states(self.index, self.n_state_values);
             Stream {
                 state: states.state,
                 marked: states.marked,
@@ -101,7 +108,7 @@ impl RecurrentLayer {
             }
         });
         let mut streams: Vec<Stream<'_>> = streams.collect();
-        let inputs = input.chunks_exact(self.recurrence.input_width().max(1));
+        let inputs = input.chunks_exact(self.input_width.max(1));
         let outputs = output.chunks_exact_mut(width.max(1));
         for ((input, output), place) in inputs.zip(outputs).zip(places) {
             if let Some(stream) = streams.get_mut(place.cache) {
@@ -125,6 +132,8 @@ impl RecurrentLayer {
         match &self.block {
             Block::ShortConv(conv) => conv.read(streams, workers),
             Block::DeltaNet(net) => net.read(streams, workers),
+            Block::MambaConvolution(convolution) => convolution.read(streams, workers),
+            Block::MambaScan(scan) => scan.read(streams, workers),
             Block::Mamba2(mamba) => mamba.read(streams, workers),
         }
     }

@@ -3,16 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A state is kept for going back at least this many tokens after the one before it, unless the
-/// text is about to be tried out from here.
-const N_INTERVAL: usize = 64;
-
-/// The most memory that the kept states of a sequence may take, in bytes, if there are more than
-/// [`N_MIN_KEPT`].
-const N_MAX_KEPT_BYTES: usize = 32 << 20;
-
-/// This many states are kept regardless of their size.
-const N_MIN_KEPT: usize = 2;
+use crate::generation::Checkpoints;
 
 /// The states of a sequence's layers without attention.
 ///
@@ -77,7 +68,7 @@ impl RecurrentStates {
                 n_read: n_text,
                 states: States::default(),
             });
-        } else if n_rows > 1 || n_read >= n_last + N_INTERVAL {
+        } else if n_rows > 1 || n_read >= n_last + Checkpoints::INTERVAL {
             self.keep_current(n_read);
         }
     }
@@ -158,9 +149,10 @@ impl RecurrentStates {
         let after = self.kept.iter().skip(1).map(|kept| kept.n_read);
         let gaps = before.zip(after).map(|(before, after)| after - before);
         let (gap, index) = gaps.zip(0..).min()?;
-        let n_bytes: usize = self.kept.iter().map(|kept| kept.states.n_bytes()).sum();
-        let is_large = n_bytes > N_MAX_KEPT_BYTES && self.kept.len() > N_MIN_KEPT;
-        (gap < N_INTERVAL || is_large).then_some(index)
+        let sizes = self.kept.iter().map(|kept| kept.states.n_bytes() as u64);
+        let n_bytes: u64 = sizes.sum();
+        let is_large = n_bytes > Checkpoints::N_MAX_BYTES && self.kept.len() > Checkpoints::N_MIN;
+        (gap < Checkpoints::INTERVAL || is_large).then_some(index)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use candle_core::{D, DType, Tensor};
 
-use crate::engine::blueprint::{Activation, FeedForward, Xielu};
+use crate::engine::blueprint::{Activation, ClampedGate, FeedForward, Xielu};
 
 /// Applies the activation. If the network is gated, the first half of each row is the gate and the
 /// second half the up projection.
@@ -15,7 +15,29 @@ pub(super) fn activated(feed_forward: FeedForward, input: &Tensor) -> candle_cor
             let up = input.narrow(D::Minus1, width, width)?;
             activation_of(activation, &gate)? * up
         }
+        FeedForward::Clamped(clamped) => clamped_gates(clamped, input),
     }
+}
+
+/// Computes the clamped `SwiGLU` in 32 bits.
+fn clamped_gates(clamped: ClampedGate, input: &Tensor) -> candle_core::Result<Tensor> {
+    let limit = f64::from(clamped.limit);
+    let (n_rows, width) = input.dims2()?;
+    let wide = input.to_dtype(DType::F32)?;
+    let (gate, up) = if clamped.alternates {
+        let pairs = wide.reshape((n_rows, width / 2, 2))?;
+        (pairs.narrow(2, 0, 1)?, pairs.narrow(2, 1, 1)?)
+    } else {
+        (
+            wide.narrow(1, 0, width / 2)?,
+            wide.narrow(1, width / 2, width / 2)?,
+        )
+    };
+    let shape = (n_rows, width / 2);
+    let gate = gate.contiguous()?.reshape(shape)?.minimum(limit)?;
+    let up = up.contiguous()?.reshape(shape)?.clamp(-limit, limit)?;
+    let share = candle_nn::ops::sigmoid(&(&gate * f64::from(ClampedGate::SLOPE))?)?;
+    ((gate * share)? * (up + 1.0)?)?.to_dtype(input.dtype())
 }
 
 fn activation_of(activation: Activation, input: &Tensor) -> candle_core::Result<Tensor> {

@@ -211,7 +211,16 @@ impl<'a> TensorAttention<'a> {
         let n_columns = scores.dim(D::Minus1)?;
         let arranged = [mask.rows, &[n_columns]].concat();
         let scores = scores.reshape(arranged)?.broadcast_add(mask.values)?;
-        let probs = candle_nn::ops::softmax_last_dim(&scores)?.to_dtype(queries.dtype())?;
+        let probs = match &self.layer.sinks {
+            None => candle_nn::ops::softmax_last_dim(&scores)?,
+            Some(sinks) => {
+                // One more column, which has no value.
+                let scores = Tensor::cat(&[&scores, &self.sinks_of(sinks, mask)?], D::Minus1)?;
+                let probs = candle_nn::ops::softmax_last_dim(&scores)?;
+                probs.narrow(D::Minus1, 0, n_columns)?.contiguous()?
+            }
+        };
+        let probs = probs.to_dtype(queries.dtype())?;
         let probs = probs.reshape((n_kv_heads, n_rows, n_columns))?;
         let mut mixed = Vec::new();
         let mut start = 0;
@@ -230,6 +239,16 @@ impl<'a> TensorAttention<'a> {
         }
         let sum = mixed.into_iter().map(Ok).reduce(|sum, part| sum? + part?);
         sum.unwrap_or_else(|| queries.zeros_like())
+    }
+
+    /// Returns the sink of each row of scores, arranged as the rows of the mask.
+    fn sinks_of(&self, sinks: &Tensor, mask: &Mask<'_>) -> candle_core::Result<Tensor> {
+        let shape = self.shape;
+        let sinks = match mask.rows {
+            [_, _] => sinks.reshape((shape.n_heads, 1, 1))?,
+            _ => sinks.reshape((shape.n_kv_heads, 1, shape.group(), 1, 1))?,
+        };
+        sinks.broadcast_as([mask.rows, &[1]].concat())?.contiguous()
     }
 
     /// Splits the rows into heads, normalizes queries, keys and values, and rotates queries and keys.

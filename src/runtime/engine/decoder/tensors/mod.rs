@@ -2,9 +2,12 @@
 //! reference for the CPU backend.
 
 mod activation;
+mod alt_up;
 mod attention;
 mod batch;
+mod experts;
 mod masks;
+mod mixers;
 mod norm;
 mod projection;
 mod run;
@@ -16,18 +19,19 @@ use std::collections::BTreeSet;
 use candle_core::{DType, Device, Tensor};
 
 use self::activation::activated;
-use self::attention::TensorAttention;
 use self::batch::{Batch, Model};
+use self::experts::DeviceExpert;
+use self::mixers::mixed;
 use self::norm::normed;
 use self::projection::{Policy, Projection};
 use self::run::TensorRun;
 use self::tail_pool::{Memory, TailPool};
 use super::attention::LayerKind;
-use super::backend::{Backend, Facts, Form};
+use super::backend::{Backend, Depth, Facts, Form};
 use super::batch::Place;
 use super::cache::Cache;
-use super::recurrent::{RecurrentLayer, Workers};
-use super::weights::{InputWeights, Layer, Mixer, Weights};
+use super::experts::StoredExpert;
+use super::weights::{AltUpLayer, InputWeights, Layer, Mixer, Weights};
 use crate::engine::blueprint::{Blueprint, NormPlaces};
 use crate::engine::weights::{Checkpoint, LoadStop, StoredTensor};
 use crate::engine::{EngineError, Logits, Precision, Row};
@@ -63,6 +67,7 @@ struct Tensors(Policy);
 impl Form for Tensors {
     type Matrix = Projection;
     type Vector = Tensor;
+    type Expert = DeviceExpert;
 
     fn matrix(
         &self,
@@ -75,6 +80,16 @@ impl Form for Tensors {
             None => None,
         };
         Projection::new(&parts, bias, policy)
+    }
+
+    fn expert(&self, stored: StoredExpert) -> Result<DeviceExpert, EngineError> {
+        DeviceExpert::load(stored, self)
+    }
+
+    fn scaled(&self, matrix: Projection, factors: Vec<f32>) -> Result<Projection, EngineError> {
+        let Self(policy) = self;
+        let factors = self.vector(factors)?.to_dtype(policy.dtype())?;
+        Ok(matrix.scaled(factors))
     }
 
     fn vector(&self, values: Vec<f32>) -> Result<Tensor, EngineError> {
@@ -98,9 +113,11 @@ impl TensorBackend {
         let kinds: BTreeSet<LayerKind> = weights
             .layers
             .iter()
-            .filter_map(|layer| match &layer.mixer {
+            .flat_map(|layer| &layer.mixers)
+            .filter_map(|weights| match &weights.mixer {
                 Mixer::Attention(attention) => Some(attention.kind()),
-                Mixer::Recurrent(_) => None,
+                Mixer::Latent(latent) => Some(latent.attention.kind()),
+                Mixer::Recurrent(_) | Mixer::Mamba(_) => None,
             })
             .collect();
         Ok(Self {
@@ -118,7 +135,7 @@ impl TensorBackend {
         rows: &[Row],
         places: &[Place],
         caches: &mut [Cache<TensorRun>],
-        n_layers: usize,
+        depth: Depth<'_>,
     ) -> candle_core::Result<Option<Tensor>> {
         let tokens: Vec<u32> = rows.iter().map(|row| row.token.0).collect();
         let wanted: Vec<u32> = (0..)
@@ -145,9 +162,9 @@ impl TensorBackend {
             hidden,
             layer_inputs,
         };
-        let hidden = self.layers(start, places, &mut memory, n_layers);
+        let passed = self.layers(start, places, &mut memory, depth);
         self.tails = pool;
-        let mut hidden = hidden?;
+        let (mut hidden, before_layers) = passed?;
         if wanted.is_empty() {
             return Ok(None);
         }
@@ -163,17 +180,27 @@ impl TensorBackend {
         if let Some(cap) = self.blueprint.caps.logit.map(f64::from) {
             logits = ((logits / cap)?.tanh()? * cap)?;
         }
+        if !depth.exits.is_empty() {
+            let exits = depth.exits.iter().filter_map(|exit| {
+                let hidden = before_layers.get(exit.n_layers)?;
+                Some(hidden.narrow(0, exit.row, 1))
+            });
+            let exits: Vec<Tensor> = exits.collect::<candle_core::Result<_>>()?;
+            let early = self.weights.head().forward(&Tensor::cat(&exits, 0)?)?;
+            logits = Tensor::cat(&[logits, early.to_dtype(DType::F32)?], 0)?;
+        }
         Ok(Some(logits))
     }
 
-    /// Runs at most the first `n_layers` over the residual stream, and returns it.
+    /// Runs the layers over the residual stream, and returns it. Also returns what it was before
+    /// each layer if any of them gives logits.
     fn layers(
         &self,
         start: Start,
         places: &[Place],
         memory: &mut Memory<'_>,
-        n_layers: usize,
-    ) -> candle_core::Result<Tensor> {
+        depth: Depth<'_>,
+    ) -> candle_core::Result<(Tensor, Vec<Tensor>)> {
         let model = Model {
             rotations: &self.weights.facts.rotations,
             temperature: self.blueprint.temperature,
@@ -184,10 +211,12 @@ impl TensorBackend {
         let batch = Batch::new(&model, places, memory)?;
         // Kernels over strided tensors read shapes and strides from the device. The layers use the
         // same few, so they are sent once. Nothing else is sent from here on, except the outputs of
-        // layers without attention, which must not be kept.
+        // layers without attention and the choice of experts, which must not be kept.
         #[cfg(feature = "cuda")]
         let _kept_shapes = match &self.device {
-            Device::Cuda(device) if self.blueprint.n_state_bytes() == 0 => {
+            Device::Cuda(device)
+                if self.blueprint.n_state_bytes() == 0 && self.blueprint.experts.is_none() =>
+            {
                 Some(device.enable_cuda_graph_htod_cache())
             }
             Device::Cuda(_) | Device::Cpu | Device::Metal(_) => None,
@@ -196,17 +225,61 @@ impl TensorBackend {
             mut hidden,
             layer_inputs,
         } = start;
-        for (index, layer) in self.weights.layers.iter().take(n_layers).enumerate() {
+        let mut streams = match &self.weights.alt_up {
+            Some(alt_up) => Some(alt_up::divided(alt_up, &hidden)?),
+            None => None,
+        };
+        let mut before_layers = Vec::new();
+        let layers = self.weights.layers.iter().take(depth.n_layers);
+        for (index, layer) in layers.enumerate() {
+            if !depth.exits.is_empty() {
+                before_layers.push(hidden.clone());
+            }
+            let input = match &layer_inputs {
+                Some(inputs) => Some(inputs.narrow(1, index, 1)?.squeeze(1)?),
+                None => None,
+            };
+            if let (Some(alt_up), Some(streams)) = (&layer.alt_up, &mut streams) {
+                let predicted = alt_up::predicted(alt_up, streams)?;
+                let output = self.layer(layer, &predicted.get(0)?, &batch, memory)?;
+                *streams = alt_up::corrected(alt_up, &predicted, &output)?;
+                if let (Some(weights), Some(input)) = (&layer.input, &input) {
+                    *streams = self.with_input_in_streams(weights, alt_up, streams, input)?;
+                }
+                continue;
+            }
             hidden = self.layer(layer, &hidden, &batch, memory)?;
-            if let (Some(weights), Some(inputs)) = (&layer.input, &layer_inputs) {
-                let input = inputs.narrow(1, index, 1)?.squeeze(1)?;
-                hidden = self.with_input(weights, &hidden, &input)?;
+            if let (Some(weights), Some(input)) = (&layer.input, &input) {
+                let found = self.found_input(weights, &hidden, input)?;
+                hidden = self.joined(&hidden, &found)?;
             }
             if let Some(scale) = layer.scale {
                 hidden = (hidden * f64::from(scale))?;
             }
         }
-        Ok(hidden)
+        if let (Some(alt_up), Some(streams)) = (&self.weights.alt_up, streams) {
+            hidden = alt_up::merged(alt_up, &streams)?;
+        }
+        Ok((hidden, before_layers))
+    }
+
+    /// Adds a layer's per-layer embedding to all streams but the first.
+    fn with_input_in_streams(
+        &self,
+        weights: &InputWeights<Tensors>,
+        alt_up: &AltUpLayer<Tensors>,
+        streams: &Tensor,
+        input: &Tensor,
+    ) -> candle_core::Result<Tensor> {
+        let first = streams.get(0)?;
+        let source = match &alt_up.output_scale {
+            Some(scale) => first.broadcast_mul(&scale.to_dtype(first.dtype())?)?,
+            None => first.clone(),
+        };
+        let found = self.found_input(weights, &source, input)?;
+        let others = streams.narrow(0, 1, streams.dim(0)? - 1)?;
+        let others = others.broadcast_add(&found.unsqueeze(0)?)?;
+        Tensor::cat(&[first.unsqueeze(0)?, others], 0)
     }
 
     /// Computes the per-layer embeddings from the embeddings of the tokens, if the model has some:
@@ -220,24 +293,28 @@ impl TensorBackend {
         let projected = (weights.projection.forward(hidden)? * scale)?;
         let projected = projected.reshape((tokens.len() * n_layers, width))?;
         let projected = normed(Some(&weights.norm), &projected)?;
-        let known = (self.rows(&weights.table, tokens)? * (width as f64).sqrt())?;
+        let rows = tokens.iter().map(|token| match *token {
+            token if (token as usize) < weights.n_rows => token,
+            _ => 0,
+        });
+        let rows: Vec<u32> = rows.collect();
+        let known = (self.rows(&weights.table, &rows)? * (width as f64).sqrt())?;
         let sum = (projected + known.reshape((tokens.len() * n_layers, width))?)?;
         let inputs = (sum * std::f64::consts::FRAC_1_SQRT_2)?;
         inputs.reshape((tokens.len(), n_layers, width)).map(Some)
     }
 
-    /// Adds a layer's per-layer embedding to the residual stream.
-    fn with_input(
+    /// Computes a layer's per-layer embedding.
+    fn found_input(
         &self,
         weights: &InputWeights<Tensors>,
-        hidden: &Tensor,
+        source: &Tensor,
         input: &Tensor,
     ) -> candle_core::Result<Tensor> {
-        let gate = weights.gate.forward(hidden)?;
+        let gate = weights.gate.forward(source)?;
         let gated = Tensor::cat(&[&gate, input], 1)?;
         let gated = activated(self.blueprint.feed_forward, &gated)?;
-        let found = weights.output.forward(&gated)?;
-        self.joined(hidden, &normed(Some(&weights.norm), &found)?)
+        normed(Some(&weights.norm), &weights.output.forward(&gated)?)
     }
 
     /// Looks up rows of an embedding table.
@@ -254,22 +331,47 @@ impl TensorBackend {
     ) -> candle_core::Result<Tensor> {
         let norms = &layer.mixer_norms;
         let mixer_input = normed(norms.before.as_ref(), hidden)?;
-        let projected = layer.mixer_in.forward(&mixer_input)?;
-        let mixed = match &layer.mixer {
-            Mixer::Attention(attention) => {
-                TensorAttention::new(attention).forward(&projected, batch, memory)?
-            }
-            Mixer::Recurrent(recurrent) => recurred(recurrent, &projected, batch, memory)?,
+        let outputs = layer
+            .mixers
+            .iter()
+            .map(|weights| mixed(weights, &mixer_input, batch, memory));
+        let output = outputs.reduce(|sum, output| sum? + output?).transpose()?;
+        let hidden = match output {
+            Some(output) => self.joined(hidden, &normed(norms.after.as_ref(), &output)?)?,
+            None => hidden.clone(),
         };
-        let found = layer.mixer_out.forward(&mixed)?;
-        let hidden = self.joined(hidden, &normed(norms.after.as_ref(), &found)?)?;
+        let hidden = match &layer.laurel {
+            Some(laurel) => {
+                let path = alt_up::laurel(laurel, &mixer_input)?;
+                ((hidden + path)? * std::f64::consts::FRAC_1_SQRT_2)?
+            }
+            None => hidden,
+        };
+        if layer.dense.is_none() && layer.experts.is_none() {
+            return Ok(hidden);
+        }
         let norms = &layer.ffn_norms;
         let input = match self.blueprint.norm_places {
             NormPlaces::Parallel => mixer_input,
             _ => normed(norms.before.as_ref(), &hidden)?,
         };
-        let inner = activated(layer.feed_forward, &layer.ffn_in.forward(&input)?)?;
-        let found = layer.ffn_down.forward(&inner)?;
+        let dense = match &layer.dense {
+            Some(dense) => {
+                let inner = dense.input.forward(&input)?;
+                let inner = match layer.gate_cutoff {
+                    Some(cutoff) => alt_up::cut_off(&inner, cutoff)?,
+                    None => inner,
+                };
+                let inner = activated(dense.feed_forward, &inner)?;
+                Some(dense.down.forward(&inner)?)
+            }
+            None => None,
+        };
+        let found = match (&layer.experts, dense) {
+            (Some(experts), dense) => self.with_experts(experts, &input, &hidden, dense)?,
+            (None, Some(dense)) => dense,
+            (None, None) => return Ok(hidden),
+        };
         self.joined(&hidden, &normed(norms.after.as_ref(), &found)?)
     }
 
@@ -280,23 +382,6 @@ impl TensorBackend {
             None => hidden + found,
         }
     }
-}
-
-/// Computes a layer without attention on the CPU, where its states are.
-fn recurred(
-    layer: &RecurrentLayer,
-    input: &Tensor,
-    batch: &Batch,
-    memory: &mut Memory<'_>,
-) -> candle_core::Result<Tensor> {
-    let values: Vec<f32> = input.to_dtype(DType::F32)?.flatten_all()?.to_vec1()?;
-    let workers = Workers {
-        arch: pulp::Arch::new(),
-        threads: None,
-    };
-    let output = layer.forward(&values, &batch.places, memory.caches, workers);
-    let shape = (batch.places.len(), layer.recurrence.output_width());
-    Tensor::from_vec(output, shape, input.device())?.to_dtype(input.dtype())
 }
 
 impl Backend for TensorBackend {
@@ -334,9 +419,9 @@ impl Backend for TensorBackend {
         rows: &[Row],
         places: &[Place],
         caches: &mut [Cache<TensorRun>],
-        n_layers: usize,
+        depth: Depth<'_>,
     ) -> Result<Logits, EngineError> {
-        let logits = match self.logits(rows, places, caches, n_layers)? {
+        let logits = match self.logits(rows, places, caches, depth)? {
             Some(logits) => logits.flatten_all()?.to_vec1()?,
             None => Vec::new(),
         };

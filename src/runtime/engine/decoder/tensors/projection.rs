@@ -55,6 +55,8 @@ pub(super) struct Projection {
     parts: Vec<Part>,
     /// Added to each row of outputs.
     bias: Option<Tensor>,
+    /// Multiplies each row of outputs, after the bias was added.
+    factors: Option<Tensor>,
 }
 
 #[derive(Debug)]
@@ -83,7 +85,19 @@ impl Projection {
                 None => Part::quantized(group, policy.device())?,
             });
         }
-        Ok(Self { parts, bias })
+        Ok(Self {
+            parts,
+            bias,
+            factors: None,
+        })
+    }
+
+    /// Multiplies each output by a factor of its own.
+    pub(super) fn scaled(self, factors: Tensor) -> Self {
+        Self {
+            factors: Some(factors),
+            ..self
+        }
     }
 
     /// Maps rows of inputs to rows of outputs.
@@ -96,8 +110,12 @@ impl Projection {
                 Tensor::cat(&outputs?, 1)?
             }
         };
-        match &self.bias {
-            Some(bias) => output.broadcast_add(bias),
+        let output = match &self.bias {
+            Some(bias) => output.broadcast_add(bias)?,
+            None => output,
+        };
+        match &self.factors {
+            Some(factors) => output.broadcast_mul(factors),
             None => Ok(output),
         }
     }
@@ -116,6 +134,18 @@ impl Projection {
 impl Part {
     fn quantized(matrices: &[StoredTensor], device: &Device) -> Result<Self, EngineError> {
         let matrix = StoredTensor::stack(matrices, device)?;
+        let (n_rows, width) = matrix.shape().dims2()?;
+        // candle multiplies two blocks of these formats at a time.
+        let in_pairs = matches!(
+            matrix.dtype(),
+            GgmlDType::Q4_1 | GgmlDType::Q5_0 | GgmlDType::Q5_1
+        );
+        if in_pairs && !(width / matrix.dtype().block_size()).is_multiple_of(2) {
+            return Ok(Self::Plain {
+                weights: matrix.dequantize(device)?,
+                n_slab_rows: n_rows.max(1),
+            });
+        }
         Ok(Self::Quantized(QMatMul::from_qtensor(matrix)?))
     }
 

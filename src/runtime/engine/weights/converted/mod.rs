@@ -42,6 +42,8 @@ pub(crate) enum ConvertedType {
     Iq4Nl,
     Iq4Xs,
     Mxfp4,
+    /// The quants of `MXFP4`, whose exponents are stored elsewhere.
+    Mxfp4Quants,
     Nvfp4,
     Q1_0,
     Tq1_0,
@@ -112,7 +114,7 @@ impl ConvertedType {
             Self::Iq3Xxs => "IQ3_XXS",
             Self::Iq4Nl => "IQ4_NL",
             Self::Iq4Xs => "IQ4_XS",
-            Self::Mxfp4 => "MXFP4",
+            Self::Mxfp4 | Self::Mxfp4Quants => "MXFP4",
             Self::Nvfp4 => "NVFP4",
             Self::Q1_0 => "Q1_0",
             Self::Tq1_0 => "TQ1_0",
@@ -152,6 +154,8 @@ impl ConvertedType {
             Self::Iq4Nl => (32, 18, Q8_0, Block(four_bit::iq4_nl)),
             Self::Iq4Xs => (256, 136, Q8_0, Block(four_bit::iq4_xs)),
             Self::Mxfp4 => (32, 17, Q5_0, Block(four_bit::mxfp4)),
+            // Converted with their exponents, as `Mxfp4`.
+            Self::Mxfp4Quants => (32, 16, Q5_0, Block(four_bit::mxfp4)),
             Self::Nvfp4 => (64, 36, F16, Values(four_bit::nvfp4)),
             Self::Q1_0 => (128, 18, Q4_0, Block(ternary::q1_0)),
             Self::Tq1_0 => (256, 54, Q2K, Block(ternary::tq1_0)),

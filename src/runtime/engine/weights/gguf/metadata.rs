@@ -22,8 +22,7 @@ pub(super) fn read(
     let n_entries = reader.check_count(n_entries, N_MIN_ENTRY_BYTES, "entries")?;
     let mut metadata = HashMap::new();
     for _ in 0..n_entries {
-        let key = trimmed(reader.text("a header key")?);
-        let value = value(reader, &key)?;
+        let (key, value) = entry(reader)?;
         match metadata.entry(key) {
             Entry::Vacant(entry) => {
                 entry.insert(value);
@@ -34,6 +33,22 @@ pub(super) fn read(
         }
     }
     Ok(metadata)
+}
+
+/// Reads at most `n_entries` key-value pairs, up to the first that can't be read.
+pub(super) fn read_known(
+    reader: &mut Reader<'_>,
+    n_entries: u64,
+) -> Result<HashMap<String, Value>, EngineError> {
+    let n_entries = reader.check_count(n_entries, N_MIN_ENTRY_BYTES, "entries")?;
+    let known = (0..n_entries).map_while(|_| entry(reader).ok());
+    Ok(known.collect())
+}
+
+fn entry(reader: &mut Reader<'_>) -> Result<(String, Value), EngineError> {
+    let key = trimmed(reader.text("a header key")?);
+    let value = value(reader, &key)?;
+    Ok((key, value))
 }
 
 fn value(reader: &mut Reader<'_>, key: &str) -> Result<Value, EngineError> {

@@ -69,6 +69,21 @@ pub(crate) fn read_header(source: &Source) -> Result<Header, EngineError> {
     })
 }
 
+/// Reads the metadata of a GGUF file of which only the first bytes are known, up to the first entry
+/// that is incomplete. It has no tensors.
+pub(crate) fn read_known_metadata(source: &Source) -> Result<Content, EngineError> {
+    let mut reader = Reader::new(source);
+    let magic = read_version(&mut reader)?;
+    let _n_tensors = reader.u64()?;
+    let n_entries = reader.u64()?;
+    Ok(Content {
+        magic,
+        metadata: metadata::read_known(&mut reader, n_entries)?,
+        tensor_infos: HashMap::new(),
+        tensor_data_offset: 0,
+    })
+}
+
 fn read_version(reader: &mut Reader<'_>) -> Result<VersionedMagic, EngineError> {
     let magic = reader.array()?;
     if &magic != b"GGUF" {
@@ -153,13 +168,13 @@ fn read_entry(reader: &mut Reader<'_>) -> Result<TensorEntry, EngineError> {
         return Err(EngineError::UnsupportedTensorType {
             tensor: name,
             stored_as,
-            instead: "the model's Q4_K_M or Q8_0 file",
+            instead: "the model’s Q4_K_M or Q8_0 file",
             path: reader.path().to_owned(),
         });
     }
     let n_bytes = n_stored_bytes(&stored_type, &shape).filter(|n_bytes| *n_bytes > 0);
     let Some(n_bytes) = n_bytes else {
-        let reason = format!("tensor {name} can't have shape {shape:?} in {stored_type}");
+        let reason = format!("tensor {name} can’t have shape {shape:?} in {stored_type}");
         return Err(reader.malformed(reason));
     };
     Ok(TensorEntry {

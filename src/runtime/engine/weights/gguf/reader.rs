@@ -84,6 +84,7 @@ impl<'a> Reader<'a> {
         if n_bytes > self.source.n_bytes().saturating_sub(self.position) {
             return Err(self.malformed(format!("{what} extends beyond the end of the file")));
         }
+        self.source.require(self.position.saturating_add(n_bytes))?;
         let mut bytes = vec![0; n_bytes as usize];
         self.fill(&mut bytes)?;
         String::from_utf8(bytes)

@@ -44,7 +44,7 @@ impl Split {
             return Ok(None);
         }
         if part >= n_parts || n_parts > Self::N_MAX_PARTS {
-            let reason = format!("it can't be part {} of {n_parts}", part + 1);
+            let reason = format!("it can’t be part {} of {n_parts}", part + 1);
             return Err(source.malformed(reason));
         }
         Ok(Some(Self {

@@ -1,0 +1,54 @@
+//! The votes of the blind test as a file.
+
+use crate::lab::blind::{BlindResults, VotesRecord};
+use crate::state::{AppState, DocumentKind, Unsaved};
+use crate::ui::documents::{Render, RenderedDocument, file};
+use crate::ui::pictures::Look;
+
+/// The votes of the blind test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VotesDocument {
+    /// One row per text that was shown.
+    Csv,
+    /// The votes, and the strengths estimated from them.
+    Json,
+}
+
+impl DocumentKind for VotesDocument {
+    fn name(&self) -> &'static str {
+        "the votes"
+    }
+
+    fn file_name(&self) -> String {
+        match self {
+            Self::Csv => "quartet-votes.csv".to_owned(),
+            Self::Json => "quartet-votes.json".to_owned(),
+        }
+    }
+
+    fn unsaved(&self) -> Unsaved {
+        Unsaved {
+            title: "The votes were not saved",
+            kept: "Quartet still has them",
+        }
+    }
+}
+
+impl RenderedDocument for VotesDocument {
+    fn gather(&self, state: &AppState, _look: Look) -> Result<Render, String> {
+        let document = *self;
+        let votes = state.lab.blind.votes().to_vec();
+        Ok(file(move || {
+            let results = BlindResults::of(&[], &votes);
+            let record = VotesRecord {
+                votes: &votes,
+                settings: &results.settings,
+                strengths: &results.strengths,
+            };
+            match document {
+                Self::Csv => record.csv(),
+                Self::Json => record.json(),
+            }
+        }))
+    }
+}

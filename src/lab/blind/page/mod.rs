@@ -1,0 +1,187 @@
+//! The Blind test tab: anonymous texts on the left, and on the right what to compare and what the
+//! votes say.
+
+mod results;
+#[cfg(test)]
+mod tests;
+mod texts;
+
+use egui::{Align, Key, Label, Layout, Modifiers, Popup, Rect, ScrollArea, Ui};
+
+use self::results::results_ui;
+use self::texts::texts_ui;
+use crate::design::child_ui::child_ui;
+use crate::design::fonts::Face;
+use crate::design::icons::{Icon, icon_button};
+use crate::design::theme::Theme;
+use crate::design::widgets::{Button, Chip, checkbox, menu_item};
+use crate::lab::blind::VotesDocument;
+use crate::lab::blind::state::{blind_blocking_reason, blind_contestants};
+use crate::lab::blind::{BlindCommand, BlindRun};
+use crate::lab::frame::bar::note_ui;
+use crate::lab::frame::setup::number_ui;
+use crate::lab::frame::{Tab, TabPage};
+use crate::lab::{LabCommand, LabTab};
+use crate::state::{Action, AppState, Command, RunStatus};
+use crate::ui::keys::{DIGITS, key_words};
+
+const EMPTY: &str = "Two texts from one prompt, without names. Choose the better one; the settings \
+                     are named after ten votes.";
+
+pub(in crate::lab) const TAB: Tab = Tab {
+    bar: |ui, state, commands| votes_bar_ui(ui, state, commands),
+    page: TabPage::TwoColumns(blind_tab_ui),
+    selection: None,
+    keys: Some(blind_keys_ui),
+};
+
+/// Draws the number of votes, and their export menu.
+fn votes_bar_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+    let n = state.lab.blind.votes().len();
+    let response = ui
+        .add_enabled_ui(n > 0, |ui| {
+            icon_button(ui, Icon::Export, "Export the votes")
+        })
+        .inner;
+    Popup::menu(&response)
+        .width(220.0)
+        .gap(4.0)
+        .accessible_name("Export the votes")
+        .show(|ui| {
+            for (label, hint, document) in [
+                ("Votes as CSV…", "one row per text", VotesDocument::Csv),
+                ("Votes as JSON…", "with strengths", VotesDocument::Json),
+            ] {
+                if menu_item(ui, label, hint, false).clicked() {
+                    commands.push(Command::save(document));
+                }
+            }
+        });
+    match n {
+        0 => {}
+        1 => note_ui(ui, "1 vote"),
+        n => note_ui(ui, &format!("{n} votes")),
+    }
+}
+
+/// During a test, 1 to 4 vote for a text and 0 for none, unless a text field has the focus.
+fn blind_keys_ui(ui: &Ui, state: &AppState, commands: &mut Vec<Command>) {
+    if !state.lab.is_running(LabTab::Blind) || ui.text_edit_focused() {
+        return;
+    }
+    let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
+    if pressed(Key::Num0) {
+        commands.push(Command::Lab(LabCommand::Blind(BlindCommand::Vote(None))));
+    }
+    for (place, key) in DIGITS.into_iter().take(4).enumerate() {
+        if pressed(key) {
+            commands.push(Command::Lab(LabCommand::Blind(BlindCommand::Vote(Some(
+                place,
+            )))));
+        }
+    }
+}
+
+/// Draws the tab.
+fn blind_tab_ui(
+    ui: &mut Ui,
+    [left, right]: [Rect; 2],
+    state: &mut AppState,
+    commands: &mut Vec<Command>,
+) {
+    let run = state.lab.blind.run();
+    if let Some(run) = run.filter(|run| !run.shown().is_empty()) {
+        texts_ui(&mut child_ui(ui, left, "texts"), run, commands);
+    } else {
+        let words = state_words(run);
+        let color = Theme::of(ui).text_3;
+        let at = Rect::from_center_size(left.center(), egui::vec2(420.0, 80.0));
+        let label = Label::new(Face::Body.text(words).color(color)).wrap();
+        ui.put(at, label.halign(Align::Center));
+    }
+    let mut ui = child_ui(ui, right, "setup");
+    ui.spacing_mut().item_spacing.y = 8.0;
+    ScrollArea::vertical()
+        .auto_shrink(false)
+        .show(&mut ui, |ui| {
+            // Keep the text clear of the scroll bar.
+            ui.set_max_width(ui.available_width() - 12.0);
+            setup_ui(ui, state, commands);
+            ui.separator();
+            results_ui(ui, &state.lab.blind, commands);
+        });
+}
+
+/// Says why no texts are shown.
+fn state_words(run: Option<&BlindRun>) -> String {
+    match run.map(|run| &run.status) {
+        Some(RunStatus::Waiting | RunStatus::Running) => "Writing the texts".to_owned(),
+        Some(RunStatus::Complete) => {
+            "These settings write identical texts here, so there is nothing to choose.".to_owned()
+        }
+        Some(RunStatus::Failed { error }) => crate::state::capitalize(error),
+        Some(RunStatus::Stopped) | None => EMPTY.to_owned(),
+    }
+}
+
+/// Draws what to compare, and the button that starts or ends the test.
+fn setup_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
+    let theme = Theme::of(ui);
+    ui.label(
+        Face::SmallMedium
+            .text("What to compare")
+            .color(theme.text_1),
+    );
+    let n = blind_contestants(state).len();
+    let words = match n {
+        0 | 1 => "The settings of the panes. Two must differ.".to_owned(),
+        2 => "The settings of the panes: two that differ, both unnamed.".to_owned(),
+        n => format!("The settings of the panes: {n} that differ, all unnamed."),
+    };
+    ui.add(Label::new(Face::Small.text(words).color(theme.text_2)).wrap());
+    let is_running = state.lab.blind.is_running();
+    let form = &mut state.lab.blind;
+    ui.horizontal(|ui| {
+        ui.label(Face::Body.text("Texts at once").color(theme.text_2));
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let word = |n: usize| if n == 4 { "four" } else { "two" };
+            let current = word(form.n_shown);
+            let name = format!("Texts at once: {current}");
+            let response = ui.add(Chip::new(current).name(&name).chevron());
+            Popup::menu(&response)
+                .width(120.0)
+                .gap(4.0)
+                .accessible_name("Texts at once")
+                .show(|ui| {
+                    for n in [2, 4] {
+                        if menu_item(ui, word(n), "", n == form.n_shown).clicked() {
+                            form.n_shown = n;
+                        }
+                    }
+                });
+        });
+    });
+    ui.add_enabled_ui(!is_running, |ui| {
+        number_ui(ui, "Tokens", &mut form.n_tokens, 1..=100_000);
+    });
+    let label = Face::Body.text("With the same coins").color(theme.text_2);
+    let hint = "Texts shown together use the same seed, so they differ only because of their \
+                settings. If off, they also differ by chance.";
+    checkbox(ui, &mut form.same_coins, label).on_hover_text(hint);
+    if is_running {
+        let stop = Button::new("End the test").icon(Icon::Stop).hint("Esc");
+        if ui.add(stop).on_hover_text("Your votes are kept").clicked() {
+            commands.push(Command::Lab(LabCommand::Stop(LabTab::Blind)));
+        }
+        return;
+    }
+    let reason = blind_blocking_reason(state);
+    let hint = key_words(ui, Action::Generate);
+    let start = Button::new("Start the test").icon(Icon::Play).hint(&hint);
+    let response = ui
+        .add_enabled(reason.is_none(), start)
+        .on_disabled_hover_text(reason.unwrap_or_default());
+    if response.clicked() {
+        commands.push(Command::Lab(LabCommand::Run(LabTab::Blind)));
+    }
+}

@@ -1,0 +1,15 @@
+//! The By hand tab: the X-ray of logits that the user sets by hand.
+
+use super::by_hand_ui;
+use crate::lab::frame::{Tab, TabPage};
+use crate::ui::picture_menu::{by_hand_picture, picture_button_ui};
+
+pub(in crate::lab) const TAB: Tab = Tab {
+    bar: |ui, state, commands| {
+        let pictures = [by_hand_picture()];
+        picture_button_ui(ui, &pictures, &mut state.view, commands);
+    },
+    page: TabPage::Whole(by_hand_ui),
+    selection: None,
+    keys: None,
+};

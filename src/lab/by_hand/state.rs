@@ -1,0 +1,27 @@
+//! The tab of the logits set by hand. The tokens and logits are part of the window's state, because
+//! pictures and the settings name them.
+
+use crate::lab::{Experiment, NoCommand, NoSettings};
+use crate::state::{AppState, Effect};
+
+/// The tab shows what the logits say at once, so there is nothing to run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ByHandTab {}
+
+impl Experiment for ByHandTab {
+    const NAME: &'static str = "By hand";
+    type Command = NoCommand;
+    type Settings = NoSettings;
+
+    fn apply(_state: &mut AppState, command: NoCommand) -> Vec<Effect> {
+        match command {}
+    }
+
+    fn settings(&self) -> NoSettings {
+        NoSettings::default()
+    }
+
+    fn restored(_settings: NoSettings) -> Self {
+        Self::default()
+    }
+}

@@ -1,0 +1,104 @@
+//! The row of tabs, with the selected tab's summary, its choices and its export menu.
+
+use egui::{Align, Label, Layout, Popup, Role, Sense, Ui, Vec2, WidgetInfo};
+
+use crate::design::fonts::Face;
+use crate::design::icons::{Icon, icon_button};
+use crate::design::theme::Theme;
+use crate::design::widgets::{Button, menu_item, progress_bar};
+use crate::lab::LabTab;
+use crate::state::{AppState, Command, DocumentKind, ResultFormat};
+use crate::ui::dock::tab_ui;
+
+/// Draws the row.
+pub(super) fn bar_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
+    ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+        ui.spacing_mut().item_spacing.x = 2.0;
+        for tab in LabTab::ALL {
+            if tab_ui(ui, tab.name(), tab == state.lab.tab) {
+                state.lab.tab = tab;
+            }
+        }
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            ui.spacing_mut().item_spacing.x = 8.0;
+            (state.lab.tab.page().bar)(ui, state, commands);
+        });
+    });
+}
+
+/// The minimum room to the right of the tabs for a summary, for a progress bar beside it, and for
+/// all the words of a tab's controls.
+const MIN_NOTE: f32 = 60.0;
+const MIN_PROGRESS: f32 = 240.0;
+const MIN_WORDS: f32 = 480.0;
+
+/// Returns whether the controls must be short to fit to the right of the tabs.
+pub(in crate::lab) fn is_tight(ui: &Ui) -> bool {
+    ui.available_width() < MIN_WORDS
+}
+
+/// Draws a summary, as much of it as fits to the right of the tabs.
+pub(in crate::lab) fn note_ui(ui: &mut Ui, words: &str) {
+    if ui.available_width() >= MIN_NOTE {
+        let words = Face::Small.text(words).color(Theme::of(ui).text_2);
+        ui.add(Label::new(words).truncate());
+    }
+}
+
+/// Draws the status of a measurement and a progress bar, as much of them as fits to the right of
+/// the tabs.
+pub(in crate::lab) fn status_ui(ui: &mut Ui, words: &str, fraction: Option<f32>) {
+    if let Some(fraction) = fraction.filter(|_| ui.available_width() >= MIN_PROGRESS) {
+        ui.scope(|ui| {
+            ui.set_max_width(80.0);
+            progress_bar(ui, fraction);
+        });
+    }
+    let response = if ui.available_width() >= MIN_NOTE {
+        let words = Face::Small.text(words).color(Theme::of(ui).text_2);
+        ui.add(Label::new(words).truncate())
+    } else {
+        // Screen readers still announce it.
+        ui.allocate_response(Vec2::ZERO, Sense::hover())
+    };
+    response.widget_info(|| WidgetInfo::labeled(Role::Status, true, words));
+}
+
+/// Draws the button that switches between the picture and its table.
+pub(in crate::lab) fn table_choice_ui(ui: &mut Ui, is_tight: bool, is_table: &mut bool) {
+    let (name, short) = if *is_table {
+        ("Show the picture", "Picture")
+    } else {
+        ("Show as a table", "Table")
+    };
+    let words = if is_tight { short } else { name };
+    if ui.add(Button::new(words).name(name).quiet()).clicked() {
+        *is_table = !*is_table;
+    }
+}
+
+/// Draws the menu that exports a result as SVG, PNG or CSV. `item` returns the label and the
+/// document for a format.
+pub(in crate::lab) fn export_files_ui<D: DocumentKind>(
+    ui: &mut Ui,
+    name: &str,
+    is_there: bool,
+    item: impl Fn(ResultFormat) -> (String, D),
+    commands: &mut Vec<Command>,
+) {
+    let response = ui
+        .add_enabled_ui(is_there, |ui| icon_button(ui, Icon::Export, name))
+        .inner;
+    Popup::menu(&response)
+        .width(200.0)
+        .gap(4.0)
+        .accessible_name(name)
+        .show(|ui| {
+            for format in ResultFormat::ALL {
+                let (label, document) = item(format);
+                if menu_item(ui, &label, "", false).clicked() {
+                    commands.push(Command::save(document));
+                }
+            }
+        });
+}

@@ -1,0 +1,145 @@
+//! Declares the Lab from the list of its experiments.
+
+/// Declares the Lab's tabs, their state, their commands and their saved settings.
+///
+/// Each line of the list names a tab, the module of its experiment, and the [`Experiment`] in that
+/// module. The module also has the `TAB` of its page.
+///
+/// [`Experiment`]: super::Experiment
+macro_rules! experiments {
+    ($($(#[$meta:meta])* $variant:ident, $module:ident: $experiment:ident;)*) => {
+        /// A tab of the Lab page.
+        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+        pub enum LabTab {
+            $($(#[$meta])* $variant,)*
+        }
+
+        impl LabTab {
+            /// All tabs, from left to right.
+            pub const ALL: [Self; [$(stringify!($variant),)*].len()] = [$(Self::$variant,)*];
+
+            /// Returns the label of the tab.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => <$module::$experiment as Experiment>::NAME,)*
+                }
+            }
+
+            /// Returns the title of the dialog that chooses a file for the tab.
+            pub const fn file_title(self) -> &'static str {
+                match self {
+                    $(Self::$variant => <$module::$experiment as Experiment>::FILE_TITLE,)*
+                }
+            }
+
+            /// Returns what the tab consists of.
+            const fn page(self) -> frame::Tab {
+                match self {
+                    $(Self::$variant => $module::TAB,)*
+                }
+            }
+
+            /// Computes what the tab shows while `has_time` returns true. Returns whether it is
+            /// complete.
+            pub(crate) fn advance(
+                self,
+                state: &mut AppState,
+                has_time: &mut dyn FnMut() -> bool,
+            ) -> bool {
+                match self {
+                    $(Self::$variant => <$module::$experiment as Experiment>::advance(state, has_time),)*
+                }
+            }
+        }
+
+        /// What the user can do on the Lab page.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum LabCommand {
+            /// Run the experiment of a tab as it is set up.
+            Run(LabTab),
+            /// Stop the experiment of a tab. What was found stays.
+            Stop(LabTab),
+            $(
+                /// Do something with this experiment.
+                $variant(<$module::$experiment as Experiment>::Command),
+            )*
+        }
+
+        impl LabCommand {
+            /// Applies the command.
+            pub(crate) fn apply(self, state: &mut AppState) -> Vec<Effect> {
+                match self {
+                    $(
+                        Self::Run(LabTab::$variant) => <$module::$experiment as Experiment>::start(state),
+                        Self::Stop(LabTab::$variant) => Experiment::stop(&mut state.lab.$module),
+                        Self::$variant(command) => <$module::$experiment as Experiment>::apply(state, command),
+                    )*
+                }
+            }
+        }
+
+        /// The Lab page.
+        #[derive(Debug, Clone, Default, PartialEq)]
+        pub struct Lab {
+            pub tab: LabTab,
+            $(pub $module: $module::$experiment,)*
+        }
+
+        impl Lab {
+            /// Returns the run of a tab, if the engine works on one.
+            fn run_of(&self, tab: LabTab) -> Option<&dyn JobRun> {
+                match tab {
+                    $(LabTab::$variant => Experiment::run(&self.$module),)*
+                }
+            }
+
+            /// Returns whether the experiment of a tab is running.
+            pub fn is_running(&self, tab: LabTab) -> bool {
+                self.run_of(tab).is_some_and(|run| run.status().is_running())
+            }
+
+            /// Returns all runs that the engine works on.
+            pub(crate) fn runs_mut(&mut self) -> impl Iterator<Item = &mut dyn JobRun> {
+                [$(Experiment::run_mut(&mut self.$module),)*].into_iter().flatten()
+            }
+
+            /// Uses a file that the user chose for the experiment of a tab.
+            pub(crate) fn use_path(&mut self, tab: LabTab, path: PathBuf) {
+                match tab {
+                    $(LabTab::$variant => Experiment::use_path(&mut self.$module, path),)*
+                }
+            }
+        }
+
+        /// What the forms of the Lab keep across restarts: the parts that do not depend on the
+        /// panes. Missing fields take their defaults.
+        #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+        #[serde(default)]
+        pub struct LabSettings {
+            $(
+                #[serde(flatten)]
+                pub $module: <$module::$experiment as Experiment>::Settings,
+            )*
+        }
+
+        impl From<&Lab> for LabSettings {
+            fn from(lab: &Lab) -> Self {
+                Self {
+                    $($module: Experiment::settings(&lab.$module),)*
+                }
+            }
+        }
+
+        impl LabSettings {
+            /// Returns a Lab with these forms and no results.
+            pub(crate) fn lab(self) -> Lab {
+                Lab {
+                    tab: LabTab::default(),
+                    $($module: Experiment::restored(self.$module),)*
+                }
+            }
+        }
+    };
+}
+
+pub(super) use experiments;

@@ -1,0 +1,116 @@
+//! What to compare: the other model, how it computes, and the text that both read.
+
+use egui::{Label, Popup, TextEdit, Ui};
+
+use crate::design::fonts::Face;
+use crate::design::theme::Theme;
+use crate::design::widgets::{Chip, field_frame, menu_item};
+use crate::lab::LabTab;
+use crate::lab::frame::setup::row_ui;
+use crate::lab::models::ModelsForm;
+use crate::lab::models::state::{compared_pane, other_model_memory, other_models};
+use crate::state::{AppState, Command, PathPurpose};
+
+const TYPED: &str = "a typed text";
+
+/// Draws a row for each choice.
+pub(super) fn choices_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
+    ui.spacing_mut().item_spacing.y = 6.0;
+    let heading = Face::SmallMedium.text("A is the loaded model. B is");
+    ui.label(heading.color(Theme::of(ui).text_1));
+    model_ui(ui, state, commands);
+    way_ui(ui, state);
+    text_ui(ui, state);
+    if let Some(words) = other_model_memory(state) {
+        let words = Face::Small.text(words).color(Theme::of(ui).text_2);
+        ui.add(Label::new(words).wrap());
+    }
+}
+
+fn model_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
+    let others = other_models(state);
+    let chosen = state.lab.models.form.source.clone();
+    let current = others.iter().find(|(source, _)| *source == chosen);
+    let name = current.map_or("The loaded model", |(_, name)| name.as_str());
+    row_ui(ui, "Model", |ui| {
+        let label = format!("Other model: {name}");
+        let chip = Chip::new(name).name(&label).chevron().max_width(210.0);
+        let response = ui.add(chip);
+        Popup::menu(&response)
+            .width(280.0)
+            .gap(4.0)
+            .accessible_name("Other model")
+            .show(|ui| {
+                for (source, name) in &others {
+                    if menu_item(ui, name, "", *source == chosen).clicked() {
+                        state.lab.models.form.source.clone_from(source);
+                    }
+                }
+                ui.separator();
+                if menu_item(ui, "Open a model file…", "", false).clicked() {
+                    commands.push(Command::AskPath(PathPurpose::Lab(LabTab::Models)));
+                }
+            });
+    });
+}
+
+fn way_ui(ui: &mut Ui, state: &mut AppState) {
+    let way = &mut state.lab.models.form.way;
+    let current = ModelsForm::WAYS.iter().find(|(choice, _)| choice == way);
+    let name = current.map_or("as the loaded model", |(_, name)| *name);
+    row_ui(ui, "Computed", |ui| {
+        let label = format!("Computed {name}");
+        let response = ui.add(Chip::new(name).name(&label).chevron());
+        Popup::menu(&response)
+            .width(220.0)
+            .gap(4.0)
+            .accessible_name("Computed")
+            .show(|ui| {
+                for (choice, name) in ModelsForm::WAYS {
+                    if menu_item(ui, name, "", choice == *way).clicked() {
+                        *way = choice;
+                    }
+                }
+            });
+    });
+}
+
+fn text_ui(ui: &mut Ui, state: &mut AppState) {
+    let panes = state.panes.with_text();
+    let shown = compared_pane(state).map(|pane| pane.id);
+    let form = &mut state.lab.models.form;
+    let name = panes.iter().find(|(id, _)| Some(*id) == shown);
+    let name = match name {
+        Some((_, name)) if !form.is_typed => name.as_str(),
+        None if !form.is_typed => "none yet",
+        _ => TYPED,
+    };
+    row_ui(ui, "Text of", |ui| {
+        let label = format!("Text of {name}");
+        let chip = Chip::new(name).name(&label).chevron().max_width(210.0);
+        let response = ui.add(chip);
+        Popup::menu(&response)
+            .width(220.0)
+            .gap(4.0)
+            .accessible_name("Text of")
+            .show(|ui| {
+                for (id, name) in &panes {
+                    let selected = !form.is_typed && shown == Some(*id);
+                    if menu_item(ui, name, "", selected).clicked() {
+                        (form.pane, form.is_typed) = (Some(*id), false);
+                    }
+                }
+                if menu_item(ui, "A typed text", "", form.is_typed).clicked() {
+                    form.is_typed = true;
+                }
+            });
+    });
+    if form.is_typed {
+        let edit = TextEdit::multiline(&mut form.typed)
+            .hint_text("The text that both models read")
+            .frame(field_frame(ui))
+            .desired_rows(4)
+            .desired_width(f32::INFINITY);
+        ui.add(edit).accessible_name("Text to compare");
+    }
+}

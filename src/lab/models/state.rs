@@ -1,0 +1,342 @@
+//! The comparison of two models on screen: what was asked, and what both have read so far.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::decoding::TokenId;
+use crate::generation::formatting::grouped;
+use crate::generation::hosts::MODEL_COMPARISON;
+use crate::generation::{ByteSize, Generation, GenerationConfig, Vocabulary, chain_words};
+use crate::lab::models::{ComparedModels, ComparisonPlan, ComparisonText, ComparisonUpdate};
+use crate::lab::{Experiment, LabTab, NoCommand, NoSettings};
+use crate::state::{AppState, Effect, JobRun, Pane, PaneId, ReadyModel, RunStatus};
+use crate::worker::{
+    AnyPlan, CacheType, GenerationId, InputBits, JobReport, ModelSource, OtherModel, OtherWay,
+    Request,
+};
+
+/// The comparison of two models, and the form of the next one.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ModelsTab {
+    /// What the next comparison is about.
+    pub form: ModelsForm,
+    /// The comparison on screen.
+    pub run: Option<ModelsRun>,
+}
+
+impl Experiment for ModelsTab {
+    const NAME: &'static str = "Two models";
+    const FILE_TITLE: &'static str = "Choose a model to compare with";
+    type Command = NoCommand;
+    type Settings = NoSettings;
+
+    fn run(&self) -> Option<&dyn JobRun> {
+        self.run.as_ref().map(|run| run as _)
+    }
+
+    fn run_mut(&mut self) -> Option<&mut dyn JobRun> {
+        self.run.as_mut().map(|run| run as _)
+    }
+
+    fn start(state: &mut AppState) -> Vec<Effect> {
+        compare_models(state)
+    }
+
+    fn apply(_state: &mut AppState, command: NoCommand) -> Vec<Effect> {
+        match command {}
+    }
+
+    /// Chooses a model file to compare with.
+    fn use_path(&mut self, path: PathBuf) {
+        self.form.source = Some(ModelSource::Path(path));
+    }
+
+    fn settings(&self) -> NoSettings {
+        NoSettings::default()
+    }
+
+    fn restored(_settings: NoSettings) -> Self {
+        Self::default()
+    }
+}
+
+/// What the next comparison is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelsForm {
+    /// The other model, or `None` for the one that is loaded.
+    pub source: Option<ModelSource>,
+    /// How the other model computes.
+    pub way: OtherWay,
+    /// The pane whose text is read, or `None` for the first that has one.
+    pub pane: Option<PaneId>,
+    /// Whether the typed text is read instead.
+    pub is_typed: bool,
+    pub typed: String,
+}
+
+impl ModelsForm {
+    /// The ways in which the other model can compute, with their names.
+    pub const WAYS: [(OtherWay, &'static str); 8] = [
+        (OtherWay::Same, "as the loaded model"),
+        (OtherWay::F32, "in f32"),
+        (
+            OtherWay::Inputs(InputBits::TwentyFour),
+            "with 24-bit inputs",
+        ),
+        (OtherWay::Inputs(InputBits::Sixteen), "with 16-bit inputs"),
+        (OtherWay::Inputs(InputBits::Eight), "with 8-bit inputs"),
+        (OtherWay::Cache(CacheType::F32), "with an f32 cache"),
+        (OtherWay::Cache(CacheType::F16), "with an f16 cache"),
+        (OtherWay::Cache(CacheType::Q8), "with a q8 cache"),
+    ];
+}
+
+impl Default for ModelsForm {
+    /// The loaded model, with its inputs rounded as llama.cpp does.
+    fn default() -> Self {
+        Self {
+            source: None,
+            way: OtherWay::Inputs(InputBits::Eight),
+            pane: None,
+            is_typed: false,
+            typed: String::new(),
+        }
+    }
+}
+
+/// A comparison of two models, with the results so far.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelsRun {
+    id: GenerationId,
+    /// `None` until the other model is loaded.
+    pub compared: Option<ComparedModels>,
+    /// The text that both read.
+    pub text: String,
+    /// It waits until the other model is loaded.
+    pub status: RunStatus,
+    /// How much of the other model is loaded, from 0 to 1.
+    pub loaded: f32,
+    /// The selected token.
+    pub selected: Option<usize>,
+    pub model: ReadyModel,
+    settings: Vec<String>,
+}
+
+impl ModelsRun {
+    /// Returns the vocabulary of the loaded model.
+    pub fn vocabulary(&self) -> &Vocabulary {
+        &self.model.vocabulary
+    }
+
+    /// "Loading the other model, 40 %", "12 of 120 tokens", "120 tokens".
+    pub fn summary(&self) -> String {
+        let compared = self.compared.as_ref();
+        let n = compared.map_or(0, ComparedModels::n_predicted);
+        let n_all = compared.map_or(0, ComparedModels::n_to_predict);
+        let (n, n_all) = (grouped(n as f64), grouped(n_all as f64));
+        match &self.status {
+            RunStatus::Waiting => format!("Loading the other model, {:.0} %", 100.0 * self.loaded),
+            RunStatus::Running => format!("{n} of {n_all} tokens"),
+            RunStatus::Complete => format!("{n} tokens"),
+            RunStatus::Stopped if n == n_all => "stopped".to_owned(),
+            RunStatus::Stopped => format!("stopped after {n} of {n_all} tokens"),
+            RunStatus::Failed { .. } => "The comparison failed".to_owned(),
+        }
+    }
+
+    /// Moves the selection by this many tokens.
+    pub fn move_selection(&mut self, by: isize) {
+        let n = self
+            .compared
+            .as_ref()
+            .map_or(0, |compared| compared.gaps.len());
+        let from = self.selected.unwrap_or(0);
+        let last = n.saturating_sub(1);
+        self.selected = (n > 0).then(|| from.saturating_add_signed(by).min(last));
+    }
+}
+
+impl JobRun for ModelsRun {
+    fn status(&self) -> &RunStatus {
+        &self.status
+    }
+
+    fn running_jobs(&self) -> Vec<GenerationId> {
+        let running = self.status.is_running().then_some(self.id);
+        running.into_iter().collect()
+    }
+
+    fn on_loading(&mut self, fraction: f32) {
+        self.loaded = fraction;
+    }
+
+    fn on_report(&mut self, _id: GenerationId, report: JobReport) {
+        self.status.begin();
+        match report.take() {
+            Some(ComparisonUpdate::Started { facts, model }) => {
+                let models = [Arc::clone(&self.model.info), model];
+                let settings = self.settings.clone();
+                self.compared = Some(ComparedModels::new(models, settings, facts));
+            }
+            Some(ComparisonUpdate::Read(tokens)) => {
+                if let Some(compared) = &mut self.compared {
+                    for token in tokens {
+                        compared.add(token);
+                    }
+                }
+            }
+            None => {}
+        }
+    }
+
+    fn end(&mut self, _id: GenerationId, status: RunStatus) {
+        self.status = status;
+    }
+}
+
+/// Returns the pane whose text is compared: the chosen one, or else the first with a text.
+pub(super) fn compared_pane(state: &AppState) -> Option<&Pane> {
+    let has_text = |pane: &&Pane| pane.has_text();
+    let chosen = state.lab.models.form.pane.and_then(|id| state.pane(id));
+    let chosen = chosen.filter(has_text);
+    chosen.or_else(|| state.panes.iter().find(has_text))
+}
+
+/// Returns the models that can be compared with the loaded one, with their names.
+pub(super) fn other_models(state: &AppState) -> Vec<(Option<ModelSource>, String)> {
+    let mut all = vec![(None, "The loaded model".to_owned())];
+    if state.models.source != ModelSource::Embedded {
+        all.push((Some(ModelSource::Embedded), "Built-in model".to_owned()));
+    }
+    let chosen = match &state.lab.models.form.source {
+        Some(ModelSource::Path(path)) => Some(path),
+        _ => None,
+    };
+    let recent = state.models.recent.iter().map(|recent| &recent.path);
+    let mut paths: Vec<&PathBuf> = recent.collect();
+    paths.extend(chosen);
+    let mut seen: Vec<&PathBuf> = Vec::new();
+    for path in paths {
+        let is_loaded = state.models.source == ModelSource::Path(path.clone());
+        if !is_loaded && !seen.contains(&path) {
+            seen.push(path);
+            all.push((Some(ModelSource::Path(path.clone())), name_of(path)));
+        }
+    }
+    all
+}
+
+/// Says how much memory the other model takes, if the size of its files is known.
+pub(super) fn other_model_memory(state: &AppState) -> Option<String> {
+    let form = &state.lab.models.form;
+    let path = match form.source.as_ref().unwrap_or(&state.models.source) {
+        ModelSource::Path(path) => path,
+        ModelSource::Embedded => return None,
+    };
+    let n_bytes = *state.models.checked.get(path)?.as_ref().ok()?;
+    // f32 takes four bytes per weight, whatever the file's format.
+    let size = ByteSize(n_bytes);
+    Some(if form.way == OtherWay::F32 {
+        format!("Takes several times the file’s {size} of memory until the comparison ends.")
+    } else {
+        format!("Takes about {size} of memory until the comparison ends.")
+    })
+}
+
+/// Returns why models can't be compared now, or `None` if they can.
+pub(super) fn models_blocking_reason(state: &AppState) -> Option<String> {
+    if let Some(reason) = state.models.main.blocking_reason() {
+        return Some(reason.to_owned());
+    }
+    let form = &state.lab.models.form;
+    if form.source.is_none() && form.way == OtherWay::Same {
+        return Some("Choose another model, or another way to compute".to_owned());
+    }
+    if form.is_typed && form.typed.trim().is_empty() {
+        return Some("Type a text to compare first".to_owned());
+    }
+    if !form.is_typed && compared_pane(state).is_none() {
+        return Some("Generate a text first, or type one".to_owned());
+    }
+    None
+}
+
+/// Returns the settings of all panes whose choices can be compared, and their descriptions.
+fn compared_settings(state: &AppState) -> (Vec<GenerationConfig>, Vec<String>) {
+    let configs = state.panes.iter().map(|pane| state.config_of(pane));
+    let is_comparable = |config: &GenerationConfig| {
+        MODEL_COMPARISON.runs(&config.chain) && config.chain.validate().is_ok()
+    };
+    let configs: Vec<_> = configs.filter(is_comparable).collect();
+    let words = configs.iter();
+    let words = words.map(|config| chain_words(&config.chain, config.seed));
+    let words = words.collect();
+    (configs, words)
+}
+
+fn compare_models(state: &mut AppState) -> Vec<Effect> {
+    if state.lab.is_running(LabTab::Models) || models_blocking_reason(state).is_some() {
+        return Vec::new();
+    }
+    let Some(model) = state.models.main.ready().cloned() else {
+        return Vec::new();
+    };
+    let form = &state.lab.models.form;
+    let text = compared_pane(state).and_then(Pane::generation);
+    let (text, shown) = match text {
+        Some(text) if !form.is_typed => (ComparisonText::Tokens(tokens_of(text)), text_of(text)),
+        _ => (
+            ComparisonText::Typed(form.typed.clone()),
+            form.typed.clone(),
+        ),
+    };
+    let other = OtherModel {
+        source: form.source.clone().unwrap_or(state.models.source.clone()),
+        way: form.way,
+    };
+    let (configs, settings) = compared_settings(state);
+    state.last_id += 1;
+    let id = GenerationId(state.last_id);
+    state.lab.models.run = Some(ModelsRun {
+        id,
+        compared: None,
+        text: shown,
+        status: RunStatus::Waiting,
+        loaded: 0.0,
+        selected: None,
+        model,
+        settings,
+    });
+    let plan = ComparisonPlan {
+        text,
+        settings: configs,
+    };
+    vec![Effect::Send(Request::RunJob {
+        id,
+        plan: AnyPlan::new(plan),
+        other: Some(other),
+    })]
+}
+
+/// Returns the name of a model file or folder.
+fn name_of(path: &Path) -> String {
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    name.to_string_lossy().into_owned()
+}
+
+fn tokens_of(text: &Generation) -> Vec<TokenId> {
+    let prompt = text.prompt.tokens.iter().copied();
+    prompt
+        .chain(text.steps.iter().map(|step| step.token))
+        .collect()
+}
+
+/// Returns the prompt as the model read it, followed by what was generated.
+fn text_of(text: &Generation) -> String {
+    let prompt = match &text.prompt.chat {
+        Some(chat) => &chat.rendered,
+        None => &text.prompt.text,
+    };
+    let steps = text.steps.iter().map(|step| step.piece.to_string());
+    std::iter::once(prompt.clone()).chain(steps).collect()
+}

@@ -1,0 +1,103 @@
+//! The Stability tab's menus: which text to map, and whether to map all of it or one token.
+
+use egui::{Align, Layout, Popup, Ui};
+
+use crate::design::widgets::{Chip, Number, menu_item};
+use crate::generation::Generation;
+use crate::generation::formatting::quoted;
+use crate::lab::frame::setup::row_ui;
+use crate::lab::stability::{StabilityRun, StabilityScope};
+use crate::plots::count;
+use crate::state::{AppState, Pane};
+
+/// The height of both menus.
+pub(super) const CHOICES: f32 = 76.0;
+
+/// Draws the menus that choose the text and what to map of it.
+pub(super) fn choices_ui(ui: &mut Ui, state: &mut AppState) {
+    ui.spacing_mut().item_spacing.y = 6.0;
+    text_ui(ui, state);
+    scope_ui(ui, state);
+}
+
+fn text_ui(ui: &mut Ui, state: &mut AppState) {
+    let panes = state.panes.with_text();
+    let shown = state.lab.stability.run.as_ref().map(|run| run.pane);
+    let current = shown.or(state.lab.stability.pane);
+    let name = panes.iter().find(|(id, _)| Some(*id) == current);
+    let name = name.map_or("choose", |(_, name)| name.as_str());
+    row_ui(ui, "Text of", |ui| {
+        let label = format!("Text of {name}");
+        let chip = Chip::new(name).name(&label).chevron().max_width(190.0);
+        let response = ui.add_enabled(!panes.is_empty(), chip);
+        Popup::menu(&response)
+            .width(220.0)
+            .gap(4.0)
+            .accessible_name("Text of")
+            .show(|ui| {
+                for (id, name) in &panes {
+                    if menu_item(ui, name, "", current == Some(*id)).clicked() {
+                        state.lab.stability.pane = Some(*id);
+                    }
+                }
+            });
+    });
+}
+
+/// Draws the menu that chooses between the whole text and one token.
+fn scope_ui(ui: &mut Ui, state: &mut AppState) {
+    let run = state.lab.stability.run.as_ref();
+    let pane = run.map(|run| run.pane);
+    let text = pane
+        .and_then(|id| state.pane(id))
+        .and_then(Pane::generation);
+    let n_steps = text.map_or(0, |text| text.steps.len());
+    let token = |text: Option<&Generation>, step: usize| {
+        let step = text.and_then(|text| text.steps.get(step));
+        step.map_or_else(String::new, |step| quoted(&step.piece))
+    };
+    let pin = state.pin.filter(|pin| Some(pin.pane) == pane);
+    let pinned = pin.map(|pin| format!("The pinned token, {}", token(text, pin.step)));
+    let first = run.and_then(StabilityRun::held_step).unwrap_or_default();
+    let held = token(text, first);
+    let scope = &mut state.lab.stability.scope;
+    let name = match scope {
+        StabilityScope::Text => "the whole text".to_owned(),
+        StabilityScope::Pinned if pinned.is_none() => "the whole text".to_owned(),
+        StabilityScope::Pinned | StabilityScope::Token(_) => held,
+    };
+    row_ui(ui, "Map", |ui| {
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let label = format!("Map {name}");
+            let chip = Chip::new(&name).name(&label).chevron().max_width(150.0);
+            let response = ui.add(chip);
+            Popup::menu(&response)
+                .width(220.0)
+                .gap(4.0)
+                .accessible_name("Map")
+                .show(|ui| {
+                    let is_text = *scope == StabilityScope::Text;
+                    if menu_item(ui, "The whole text", "", is_text).clicked() {
+                        *scope = StabilityScope::Text;
+                    }
+                    if let Some(pinned) = &pinned {
+                        let is_pinned = *scope == StabilityScope::Pinned;
+                        if menu_item(ui, pinned, "", is_pinned).clicked() {
+                            *scope = StabilityScope::Pinned;
+                        }
+                    }
+                    let is_token = matches!(scope, StabilityScope::Token(_));
+                    if menu_item(ui, "One token, by number", "", is_token).clicked() {
+                        *scope = StabilityScope::Token(first);
+                    }
+                });
+            if let StabilityScope::Token(step) = scope {
+                let mut number = (*step + 1) as f64;
+                let field = Number::new("Token to map", 1.0..=n_steps.max(1) as f64, 0);
+                if field.field_ui(ui, &mut number).changed() {
+                    *step = count(number.round()).clamp(1, n_steps.max(1)) - 1;
+                }
+            }
+        });
+    });
+}

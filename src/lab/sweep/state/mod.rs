@@ -1,0 +1,197 @@
+//! The sweep on screen, and what the user can do with it.
+
+mod form;
+mod run;
+
+pub use form::{SweepForm, SweepSettings};
+pub(super) use form::{sweep_base, sweep_cost};
+pub use run::SweepRun;
+
+use self::form::sweep_setup;
+use crate::analysis::sweep::Metric;
+use crate::generation::{PromptText, SweepPlan};
+use crate::lab::open_pane::{open_pane_with, open_prompt_with};
+use crate::lab::{Experiment, LabTab};
+use crate::state::{AppState, Effect, JobRun};
+use crate::worker::{GenerationId, Request};
+
+/// The sweep, and the form of the next one.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SweepTab {
+    /// What the next sweep varies.
+    pub form: SweepForm,
+    /// The figure that a narrow window shows.
+    pub metric: Metric,
+    /// The word that is being typed, whose frequency is measured.
+    pub word: String,
+    /// Why the typed word is not a valid pattern.
+    word_error: Option<String>,
+    /// The selected cell.
+    pub selected: Option<usize>,
+    /// The sweep on screen.
+    pub run: Option<SweepRun>,
+}
+
+/// What the user can do with a sweep.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SweepCommand {
+    /// Measure how often the typed word appears.
+    FindWord,
+    /// Regenerate a text of a cell in a new pane.
+    OpenAsPane {
+        cell: usize,
+        /// The index of the text in its cell.
+        text: usize,
+    },
+}
+
+impl Experiment for SweepTab {
+    const NAME: &'static str = "Sweep";
+    type Command = SweepCommand;
+    type Settings = SweepSettings;
+
+    fn run(&self) -> Option<&dyn JobRun> {
+        self.run.as_ref().map(|run| run as _)
+    }
+
+    fn run_mut(&mut self) -> Option<&mut dyn JobRun> {
+        self.run.as_mut().map(|run| run as _)
+    }
+
+    fn start(state: &mut AppState) -> Vec<Effect> {
+        run_sweep(state)
+    }
+
+    fn apply(state: &mut AppState, command: SweepCommand) -> Vec<Effect> {
+        match command {
+            SweepCommand::FindWord => {
+                find_word(state);
+                Vec::new()
+            }
+            SweepCommand::OpenAsPane { cell, text } => open_as_pane(state, cell, text),
+        }
+    }
+
+    fn settings(&self) -> SweepSettings {
+        self.form.settings(self.word.clone())
+    }
+
+    fn restored(settings: SweepSettings) -> Self {
+        Self {
+            word: settings.word.clone(),
+            form: SweepForm::restored(settings),
+            ..Self::default()
+        }
+    }
+}
+
+impl SweepTab {
+    /// Returns why the typed word can't be searched for.
+    pub fn word_error(&self) -> Option<&str> {
+        self.word_error.as_deref()
+    }
+
+    /// Returns the cell whose texts are shown: the selected one, or else the first with texts.
+    pub fn shown_cell(&self) -> Option<usize> {
+        let cells = self.run.as_ref()?.results.cells();
+        let selected = self.selected.filter(|cell| *cell < cells.len());
+        selected.or_else(|| cells.iter().position(|cell| !cell.texts().is_empty()))
+    }
+
+    /// Moves the selection by this many rows and columns, within the grid.
+    pub fn move_selection(&mut self, rows: isize, columns: isize) {
+        let Some(sweep) = &self.run else { return };
+        let n_columns = sweep.results.setup.n_columns();
+        let n_rows = sweep.results.setup.rows.values().len();
+        let cell = self.shown_cell().unwrap_or(0);
+        let moved = |place: usize, by: isize, n: usize| {
+            place.saturating_add_signed(by).min(n.saturating_sub(1))
+        };
+        let row = moved(cell / n_columns, rows, n_rows);
+        let column = moved(cell % n_columns, columns, n_columns);
+        self.selected = Some(row * n_columns + column);
+    }
+}
+
+/// Returns the prompts of the next sweep.
+pub(super) fn sweep_prompts(state: &AppState) -> Vec<PromptText> {
+    if !state.lab.sweep.form.own_prompts {
+        return vec![state.prompt.to_text()];
+    }
+    let current = state.prompt.to_text();
+    let lines = state.lab.sweep.form.prompts.lines();
+    let lines = lines.filter(|line| !line.trim().is_empty());
+    lines
+        .map(|line| PromptText {
+            text: line.to_owned(),
+            ..current.clone()
+        })
+        .collect()
+}
+
+/// Returns why the sweep can't run now, or `None` if it can.
+pub(super) fn sweep_blocking_reason(state: &AppState) -> Option<String> {
+    if let Some(reason) = state.models.main.blocking_reason() {
+        return Some(reason.to_owned());
+    }
+    let prompts = sweep_prompts(state);
+    if prompts.iter().all(|prompt| prompt.text.is_empty()) {
+        return Some("Type a prompt first".to_owned());
+    }
+    if !state.lab.sweep.form.own_prompts
+        && let Some(refusal) = state.prompt.refusal(&state.models.main)
+    {
+        return Some(refusal);
+    }
+    sweep_setup(state).err()
+}
+
+fn run_sweep(state: &mut AppState) -> Vec<Effect> {
+    if state.lab.is_running(LabTab::Sweep) || sweep_blocking_reason(state).is_some() {
+        return Vec::new();
+    }
+    let (Ok(setup), Some(model)) = (sweep_setup(state), state.models.main.ready()) else {
+        return Vec::new();
+    };
+    let prompts = sweep_prompts(state);
+    state.last_id += 1;
+    let id = GenerationId(state.last_id);
+    let plan = setup.plan(prompts.clone(), SweepPlan::DEFAULT_WIDTH);
+    let keep = state.lab.sweep.form.keep;
+    let models = (model, state.models.second.guiding(&setup.base));
+    state.lab.sweep.run = Some(SweepRun::new(id, (setup, keep), prompts, models));
+    state.lab.sweep.selected = None;
+    find_word(state);
+    vec![Effect::Send(Request::run_job(id, plan))]
+}
+
+fn find_word(state: &mut AppState) {
+    let word = state.lab.sweep.word.trim();
+    let word = (!word.is_empty()).then_some(word);
+    let found = match &mut state.lab.sweep.run {
+        Some(sweep) => sweep.results.set_word(word),
+        None => Ok(()),
+    };
+    state.lab.sweep.word_error = found.err();
+}
+
+/// Adds a pane with the settings of a cell and the seed of one of its texts, and shows it.
+fn open_as_pane(state: &mut AppState, cell: usize, text: usize) -> Vec<Effect> {
+    let Some(sweep) = &state.lab.sweep.run else {
+        return Vec::new();
+    };
+    let setup = &sweep.results.setup;
+    let chain = setup.chain_of(cell);
+    let cell = sweep.results.cells().get(cell);
+    let text = cell.and_then(|cell| cell.texts().get(text));
+    let seed = text.map_or(0, |text| text.seed);
+    let seed = setup.seed.wrapping_add(seed as u64);
+    let prompt = sweep
+        .prompts
+        .get(text.map_or(0, |text| text.prompt))
+        .cloned();
+    match prompt {
+        Some(prompt) => open_prompt_with(state, prompt, chain, seed),
+        None => open_pane_with(state, chain, seed),
+    }
+}

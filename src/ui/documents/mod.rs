@@ -1,0 +1,74 @@
+//! What renders the documents that can be saved. Each copies what it needs from the state, and is
+//! rendered from that on another thread.
+//!
+//! An experiment's documents are in its folder. `app::documents` lists all kinds.
+
+mod picture;
+mod run;
+mod window;
+
+use egui::Context;
+
+pub use self::picture::{Drawing, picture_drawing};
+use super::pictures::{Look, Palette, encode};
+use crate::state::{AppState, DocumentKind, PictureFormat, ResultFormat};
+
+/// A kind of document that can be rendered.
+pub trait RenderedDocument: DocumentKind {
+    /// Copies what it needs from the state and returns what renders it, or says why there is
+    /// nothing to render.
+    fn gather(&self, state: &AppState, look: Look) -> Result<Render, String>;
+}
+
+/// Renders a document.
+pub type Render = Box<dyn FnOnce() -> Result<Content, String> + Send>;
+
+/// Several files, each with its name.
+pub type Files = Vec<(String, Vec<u8>)>;
+
+/// A rendered document.
+#[derive(Debug)]
+pub enum Content {
+    File(Vec<u8>),
+    /// A file that is compressed if its name says so.
+    RunFile(Vec<u8>),
+    Folder(Files),
+    Archive(Files),
+}
+
+impl Look {
+    /// Returns the look that the user chose.
+    pub fn of(state: &AppState, ctx: &Context) -> Self {
+        let is_dark = ctx.global_style().visuals.dark_mode;
+        Self {
+            palette: Palette::of(state.view.picture_theme, is_dark),
+            style: state.view.picture,
+        }
+    }
+
+    /// Encodes a drawing as a file.
+    pub fn encode(self, drawing: &str, format: PictureFormat) -> Result<Content, String> {
+        let encoded = encode(drawing, format, self.style);
+        encoded
+            .map(Content::File)
+            .map_err(|error| error.to_string())
+    }
+
+    /// Renders a result as a picture, or as a table for CSV.
+    pub fn render_result(
+        self,
+        format: ResultFormat,
+        table: impl FnOnce() -> Vec<u8>,
+        drawing: impl FnOnce() -> String,
+    ) -> Result<Content, String> {
+        match format {
+            ResultFormat::Picture(format) => self.encode(&drawing(), format),
+            ResultFormat::Csv => Ok(Content::File(table())),
+        }
+    }
+}
+
+/// Returns what renders a single file.
+pub fn file(bytes: impl FnOnce() -> Vec<u8> + Send + 'static) -> Render {
+    Box::new(|| Ok(Content::File(bytes())))
+}
