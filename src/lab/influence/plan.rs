@@ -90,12 +90,18 @@ impl InfluenceFacts {
         self.targets.end.saturating_sub(1)
     }
 
-    /// Returns how many tokens of a variant are read again. The token before the part is among them
-    /// if nothing follows the part, because its prediction is needed.
+    /// Returns how many tokens of the text a variant does not read again: those before the part. The
+    /// last of them is read again if the prediction right after the part is compared, because without
+    /// the part, that prediction follows it.
+    pub fn n_shared(&self, part: &Range<usize>) -> usize {
+        let n_again = usize::from(self.compared(part).start == part.end);
+        part.start.saturating_sub(n_again)
+    }
+
+    /// Returns how many tokens of a variant are read.
     pub fn n_rows_of(&self, part: &Range<usize>) -> usize {
-        let n = self.n_rows_before();
-        let n_same = part.start.min(n);
-        n.saturating_sub(part.len()).saturating_sub(n_same).max(1)
+        let n_tokens = self.n_rows_before().saturating_sub(part.len());
+        n_tokens.saturating_sub(self.n_shared(part))
     }
 }
 

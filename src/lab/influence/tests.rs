@@ -21,7 +21,7 @@ const PIECES: [&str; 8] = [
     "Once", " a", " fox", " lived", " nest", " hollow", " town", " hut",
 ];
 
-fn vocabulary() -> Arc<Vocabulary> {
+pub(super) fn vocabulary() -> Arc<Vocabulary> {
     Arc::new(Vocabulary::new(PIECES.map(Piece::text).to_vec()))
 }
 

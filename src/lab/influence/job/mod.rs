@@ -281,8 +281,7 @@ impl InfluenceJob {
             let before = self.facts.tokens.get(..part.start).unwrap_or_default();
             let after = self.facts.tokens.get(part.end..n_before);
             let tokens = [before, after.unwrap_or_default()].concat();
-            // At least one token is read, because its prediction is needed.
-            let n_same = part.start.min(tokens.len().saturating_sub(1));
+            let n_shared = self.facts.n_shared(&part);
             let sequence = lm.fork(whole)?;
             // From here on, retiring the job closes the sequence.
             self.variants.push(Variant {
@@ -297,7 +296,7 @@ impl InfluenceJob {
             });
             self.next += 1;
             if let Some(variant) = self.variants.last_mut() {
-                variant.n_read = lm.truncate_for(sequence, n_same, variant.tokens.len())?;
+                variant.n_read = lm.truncate_for(sequence, n_shared, variant.tokens.len())?;
             }
         }
         Ok(())

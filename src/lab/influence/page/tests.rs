@@ -4,10 +4,10 @@ use egui::{Key, Modifiers, vec2};
 use egui_kittest::kittest::Queryable as _;
 
 use crate::lab::influence::InfluenceUpdate;
-use crate::lab::influence::tests::{facts, start, updates};
+use crate::lab::influence::tests::{facts, start, updates, vocabulary};
 use crate::lab::{LabCommand, LabTab};
 use crate::state::tests::{ready, report};
-use crate::state::{AppState, Command, Page, RunCommand};
+use crate::state::{AppState, Command, ModelStatus, Page, RunCommand};
 use crate::ui::testing::{Window, key, press, window_of};
 
 fn opened() -> AppState {
@@ -36,6 +36,10 @@ fn the_shortcut_measures_and_escape_stops() {
 #[test]
 fn rows_are_read_and_select_a_part() {
     let mut state = opened();
+    let ModelStatus::Ready(model) = &mut state.models.main else {
+        panic!("no model is ready");
+    };
+    model.vocabulary = vocabulary();
     let (id, _) = start(&mut state);
     report(&mut state, id, InfluenceUpdate::Started(facts()));
     for update in updates() {
