@@ -2,11 +2,12 @@
 //! its files, and that of the files themselves, give the same answer.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs;
+use std::io::Cursor;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use candle_core::Device;
 use candle_core::quantized::gguf_file::{self, Content, Value};
 use quartet::engine::{check_remote, inspect_with_tokenizer};
 use quartet::generation::{CheckDepth, RemoteCheck, RemoteFile, RemoteModel};
@@ -93,34 +94,61 @@ fn folder(name: &str) -> tempfile::TempDir {
 /// `change` changes the metadata.
 fn gguf_folder(name: &str, change: impl FnOnce(&mut BTreeMap<String, Value>)) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join(GGUF);
-    fs::write(&path, fixture::read(name, GGUF)).unwrap();
-    let mut file = File::open(&path).unwrap();
-    let content = Content::read(&mut file).unwrap();
-    let tensor = |name: &String| (name.clone(), content.tensor(&mut file, name, &Device::Cpu));
-    let mut names: Vec<&String> = content.tensor_infos.keys().collect();
-    names.sort();
-    let tensors: Vec<_> = names.into_iter().map(tensor).collect();
-    let tensors: Vec<_> = tensors
-        .into_iter()
-        .map(|(name, tensor)| (name, tensor.unwrap()))
-        .collect();
-    let mut metadata: BTreeMap<String, Value> = content.metadata.into_iter().collect();
+    let bytes = fixture::read(name, GGUF);
+    let (mut metadata, n_head_bytes) = metadata_of(&bytes);
     let texts = ["<unk>".to_owned(), "<s>".to_owned(), "</s>".to_owned()];
     let words = (3..64).map(|index| format!("w{index}"));
     let tokens: Vec<Value> = texts.into_iter().chain(words).map(Value::String).collect();
     let scores = vec![Value::F32(0.0); tokens.len()];
-    metadata.insert(
-        "tokenizer.ggml.model".to_owned(),
-        Value::String("llama".to_owned()),
-    );
-    metadata.insert("tokenizer.ggml.tokens".to_owned(), Value::Array(tokens));
-    metadata.insert("tokenizer.ggml.scores".to_owned(), Value::Array(scores));
+    for (key, value) in [
+        ("model", Value::String("llama".to_owned())),
+        ("tokens", Value::Array(tokens)),
+        ("scores", Value::Array(scores)),
+        ("bos_token_id", Value::U32(1)),
+    ] {
+        metadata.insert(format!("tokenizer.ggml.{key}"), value);
+    }
     change(&mut metadata);
-    let metadata: Vec<(&str, &Value)> = metadata.iter().map(|(key, it)| (&**key, it)).collect();
-    let tensors: Vec<_> = tensors.iter().map(|(name, it)| (&**name, it)).collect();
-    gguf_file::write(&mut File::create(&path).unwrap(), &metadata, &tensors).unwrap();
+    let bytes = with_metadata(&bytes, n_head_bytes, &metadata);
+    fs::write(folder.path().join(GGUF), bytes).unwrap();
     folder
+}
+
+const ALIGNMENT: usize = 32;
+
+/// The bytes that hold the number of tensors.
+const TENSOR_COUNT: Range<usize> = 8..16;
+
+/// Returns a file's metadata, and how many bytes lie before its list of tensors.
+fn metadata_of(bytes: &[u8]) -> (BTreeMap<String, Value>, usize) {
+    // candle can't read a list that has types of tensors which it doesn't know, such as MXFP4.
+    let mut without_tensors = bytes.to_vec();
+    without_tensors[TENSOR_COUNT].fill(0);
+    let mut reader = Cursor::new(without_tensors);
+    let content = Content::read(&mut reader).unwrap();
+    let n_bytes = reader.position() as usize;
+    (content.metadata.into_iter().collect(), n_bytes)
+}
+
+/// Replaces a file's metadata, which takes `n_head_bytes` with the counts, and keeps the rest.
+fn with_metadata(bytes: &[u8], n_head_bytes: usize, metadata: &BTreeMap<String, Value>) -> Vec<u8> {
+    let head = |n_padding| {
+        let padding = Value::String(" ".repeat(n_padding));
+        let entries = metadata.iter().map(|(key, value)| (&**key, value));
+        let entries: Vec<_> = entries.chain([("padding", &padding)]).collect();
+        let mut head = Cursor::new(Vec::new());
+        gguf_file::write(&mut head, &entries, &[]).unwrap();
+        let mut head = head.into_inner();
+        let (_, n_bytes) = metadata_of(&head);
+        head.truncate(n_bytes);
+        head
+    };
+    // The values of tensors start at the next multiple of the alignment.
+    let n_padding = (n_head_bytes + ALIGNMENT - head(0).len() % ALIGNMENT) % ALIGNMENT;
+    let mut written = head(n_padding);
+    written[TENSOR_COUNT].copy_from_slice(&bytes[TENSOR_COUNT]);
+    written.extend(&bytes[n_head_bytes..]);
+    written
 }
 
 fn names() -> impl Iterator<Item = &'static str> {

@@ -188,7 +188,7 @@ fn metadata_that_candle_transformers_would_ignore_is_rejected() {
         (
             "phi2.rope.dimension_count",
             GgufValue::U32(0),
-            "The model's metadata could not be understood: phi2.rope.dimension_count is 0",
+            "The model’s metadata could not be understood: phi2.rope.dimension_count is 0",
         ),
         (
             "phi2.rope.scaling.factor",

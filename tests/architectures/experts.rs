@@ -176,7 +176,7 @@ fn impossible_mixtures_are_named() {
         (
             "mixtral",
             json!({"num_experts_per_tok": 7}),
-            "a router can't choose 7 of 6 experts",
+            "a router can’t choose 7 of 6 experts",
         ),
         (
             "mixtral",
@@ -186,7 +186,7 @@ fn impossible_mixtures_are_named() {
         (
             "glm4_moe",
             json!({"n_group": 4}),
-            "6 experts can't form 4 groups",
+            "6 experts can’t form 4 groups",
         ),
         (
             "gpt_oss",
@@ -201,8 +201,9 @@ fn impossible_mixtures_are_named() {
     ] {
         let folder = tempfile::tempdir().unwrap();
         copy_with(name, &values, folder.path());
-        let error = engine::inspect(folder.path()).unwrap_err().to_string();
-        assert!(error.contains(expected), "{name}: {error}");
+        let error = engine::inspect_with_tokenizer(folder.path()).unwrap_err();
+        let message = error.to_string();
+        assert!(message.contains(expected), "{name}: {message}");
     }
 }
 

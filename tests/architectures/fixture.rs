@@ -5,7 +5,8 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use candle_core::{DType, Device, Tensor};
-use quartet::engine::{self, LoadedModel};
+use quartet::engine::{self, Compute, LoadedModel};
+use quartet::kernels::InputBits;
 
 /// The format in which a checkpoint is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,8 +34,13 @@ pub(crate) struct Fixture {
 
 impl Fixture {
     pub(crate) fn open(name: &str, form: Form) -> Self {
+        Self::open_with(name, form, InputBits::default())
+    }
+
+    /// Opens a fixture that rounds the inputs of quantized weights to so many bits.
+    pub(crate) fn open_with(name: &str, form: Form, inputs: InputBits) -> Self {
         let folder = folder(name);
-        let model = open(&folder, form);
+        let model = open(&folder, form, inputs);
         let expected = folder.join("expected.safetensors");
         let expected = candle_core::safetensors::load(expected, &Device::Cpu).unwrap();
         let rows = |name: &str| expected.get(name).map(|rows| rows.to_vec2().unwrap());
@@ -93,7 +99,7 @@ pub(crate) fn copy(name: &str, files: &[&str], folder: &Path) {
     std::fs::copy(tokenizer, folder.join("tokenizer.json")).unwrap();
 }
 
-fn open(source: &Path, form: Form) -> LoadedModel {
+fn open(source: &Path, form: Form, inputs: InputBits) -> LoadedModel {
     let folder = tempfile::tempdir().unwrap();
     let name = source.file_name().unwrap().to_str().unwrap();
     let path = match form {
@@ -112,13 +118,21 @@ fn open(source: &Path, form: Form) -> LoadedModel {
             folder.path().join("model.gguf")
         }
     };
-    open_folder(&path)
+    let compute = Compute {
+        inputs,
+        ..Compute::on_cpu()
+    };
+    open_path(&path, &compute)
 }
 
 /// Opens a folder or a file on the CPU.
 pub(crate) fn open_folder(path: &Path) -> LoadedModel {
+    open_path(path, &Compute::on_cpu())
+}
+
+fn open_path(path: &Path, compute: &Compute) -> LoadedModel {
     let keep_going = &mut |_| ControlFlow::Continue(());
-    let opened = engine::open_path(path, &engine::Compute::on_cpu(), keep_going);
+    let opened = engine::open_path(path, compute, keep_going);
     opened.unwrap().unwrap()
 }
 

@@ -230,19 +230,19 @@ fn impossible_numbers_are_rejected_by_name() {
             "mamba2",
             "n_groups",
             json!(3),
-            "8 heads can't share 3 groups",
+            "8 heads can’t share 3 groups",
         ),
         (
             "mamba2",
             "num_heads",
             json!(7),
-            "7 heads can't share a width of 64",
+            "7 heads can’t share a width of 64",
         ),
         (
             "mamba2",
             "time_step_limit",
             json!([0.5, 0.1]),
-            "time steps can't be between 0.5 and 0.1",
+            "time steps can’t be between 0.5 and 0.1",
         ),
         (
             "falcon_h1",

@@ -9,6 +9,10 @@ Later versions of transformers moved DoLa to a repository of the Hub, with the s
 A case names a fixture, the prompt and the candidate layers, and the result: the generated tokens,
 and for each of them the layer that it was contrasted with, and the scores of some tokens (null if
 the token is below the cutoff). DoLa reads no final norm before the output head.
+
+That version reads the older form of a configuration: of the newer one, it ignores StableLM's
+partial rotation. Attention is computed in plain steps, because the faster ways leave out Gemma 2's
+cap on attention scores.
 """
 
 import json
@@ -30,7 +34,9 @@ LAYERS = ([0], [1], [2], [0, 1], [0, 2], [1, 2], [0, 1, 2])
 def main():
     cases = []
     for name in ("llama", "gpt2", "qwen3", "gemma2", "granite", "olmo2", "stablelm"):
-        model = transformers.AutoModelForCausalLM.from_pretrained(HERE / name, torch_dtype=torch.float32)
+        config = transformers.AutoConfig.from_pretrained(HERE / name / "config.older.json")
+        model = transformers.AutoModelForCausalLM.from_pretrained(
+            HERE / name, config=config, torch_dtype=torch.float32, attn_implementation="eager")
         model.generation_config = transformers.GenerationConfig()
         for layers in LAYERS:
             if max(layers) < model.config.num_hidden_layers:

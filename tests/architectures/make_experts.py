@@ -50,7 +50,7 @@ GLM4 = dict(
 
 
 def cases():
-    """Name, configuration, and what GGUF makes of it: the changes to the configuration."""
+    """Name, configuration, and what GGUF makes of it: a change, as in `undone`."""
     t = transformers
     yield "qwen3_moe", t.Qwen3MoeConfig(**HEADS, **EXPERTS, norm_topk_prob=True), {}
     yield "qwen2_moe", t.Qwen2MoeConfig(
@@ -73,17 +73,25 @@ def cases():
         layer_types=["linear_attention", "full_attention"],
         shared_expert_intermediate_size=24, linear_num_key_heads=2, linear_num_value_heads=4,
         linear_key_head_dim=8, linear_value_head_dim=8, rms_norm_eps=1e-4,
-        rope_parameters=scaled("default", partial_rotary_factor=0.25)), {}
+        rope_parameters=scaled("default", partial_rotary_factor=0.25)), rounded_decay
     yield "granitemoe", t.GraniteMoeConfig(**dict(GRANITE, intermediate_size=16)), {}
     yield "granite4-experts", t.GraniteMoeHybridConfig(
         **dict(GRANITE, intermediate_size=16), shared_intermediate_size=24, mamba_n_heads=8,
         mamba_d_head=8, mamba_d_state=6, mamba_n_groups=2,
-        layer_types=["linear_attention", "full_attention"]), {}
+        layer_types=["linear_attention", "full_attention"]), rounded_decay
     yield "gemma4-experts", t.Gemma4TextConfig(
         **dict(families.GEMMA4, num_key_value_heads=2, num_hidden_layers=2), attention_k_eq_v=True,
         num_global_key_value_heads=1, hidden_size_per_layer_input=0, enable_moe_block=True,
         num_experts=6, top_k_experts=2, moe_intermediate_size=8, tie_word_embeddings=False,
         layer_types=["sliding_attention", "full_attention"]), {}
+
+
+def rounded_decay(model):
+    """How fast states decay in GGUF: the converter works it out from 16-bit logarithms in 16 bits."""
+    with torch.no_grad():
+        for name, weights in model.state_dict().items():
+            if name.endswith("A_log"):
+                weights.copy_(weights.exp().half().float().log())
 
 
 def one_expert(key="num_experts_per_tok"):
@@ -102,7 +110,9 @@ def without(part, value=0.0):
 
 
 def undone(name):
-    """Changes, each of which undoes something that the family is known for."""
+    """Changes to the configuration or to the model, each of which undoes something that the family is
+    known for.
+    """
     plain = {"rope_parameters": PLAIN}
     return {
         "qwen3_moe": [one_expert(), {"norm_topk_prob": False}, without("q_norm", 1.0)],

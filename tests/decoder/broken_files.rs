@@ -123,7 +123,11 @@ fn the_error_names_each_fault_in_a_gguf_file() {
             text("spiral"),
             "the rotary scaling \"spiral\" (llama.rope.scaling.type",
         ),
-        ("llama.expert_count", Value::U32(8), "a mixture of experts"),
+        (
+            "llama.expert_count",
+            Value::U32(8),
+            "llama.expert_used_count is missing",
+        ),
         (
             "llama.rope.dimension_count",
             Value::U32(9),
