@@ -171,13 +171,14 @@ fn an_interrupted_download_says_what_it_keeps() {
     for fault in [Fault::Absent, Fault::Absent, Fault::Silence] {
         bench.server.fail("GET /cdn", fault);
     }
-    let interrupted = command(&bench, &["download", "fox/big"])
+    let mut interrupted = command(&bench, &["download", "fox/big"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     // The second range of the download is requested once the first is on disk.
     while bench.server.ranges().len() < 3 {
+        assert_eq!(interrupted.try_wait().unwrap(), None, "it is over");
         thread::sleep(Duration::from_millis(10));
     }
     let pid = interrupted.id().to_string();

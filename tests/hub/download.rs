@@ -12,6 +12,7 @@ use crate::hub::bench::{
     Bench, CONFIG_SHA1, FOLDER, GGUF, LARGE, N_LARGE, PIECE, bytes, folder_weights, large, wanted,
 };
 use crate::hub::server::{COMMIT, Fault};
+use crate::hub::tiny_model;
 
 fn path_of(outcome: Outcome) -> PathBuf {
     match outcome {
@@ -49,7 +50,10 @@ fn a_folder_is_downloaded_with_all_its_files() {
     let bench = Bench::new();
     let outcome = bench.fetch(&wanted(FOLDER, None));
     let path = path_of(outcome.unwrap());
-    assert_eq!(fs::read(path.join("config.json")).unwrap(), b"{}\n");
+    assert_eq!(
+        fs::read(path.join("config.json")).unwrap(),
+        tiny_model::file("config.json")
+    );
     assert_eq!(
         fs::read(path.join("model.safetensors")).unwrap(),
         folder_weights()

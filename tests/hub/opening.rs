@@ -261,7 +261,7 @@ fn a_model_that_opens_is_downloaded_after_a_look_at_its_header() {
     assert_eq!(std::fs::read(path).unwrap(), bytes(N_LARGE, 2));
     let ranges = bench.server.ranges();
     assert_eq!(ranges[0], 0..64 << 10);
-    assert_eq!(ranges[1].start, 0, "the download itself");
+    assert_eq!(ranges[1].start, 0, "the download itself: {ranges:?}");
     // What is here is not checked again.
     let n_before = bench.server.ranges().len();
     hub(&bench).download(&large(), &mut watch).unwrap();

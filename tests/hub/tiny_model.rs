@@ -32,6 +32,7 @@ pub(crate) fn gguf_with(change: impl FnOnce(&mut Vec<(&'static str, Value)>)) ->
             "tokenizer.ggml.scores",
             Value::Array(vec![Value::F32(0.0); N_VOCAB]),
         ),
+        ("tokenizer.ggml.bos_token_id", number(1)),
     ];
     change(&mut metadata);
     let matrices = [

@@ -153,7 +153,7 @@ impl LocatedModel {
         let has_chat_template = matches!(self.chat, Some(Ok(_)));
         let (tokenizer, _) = self.tokenizer.build()?;
         let progress = &mut |_| ControlFlow::Continue(());
-        let mut checkpoint = self.catalog.open(progress)?;
+        let mut checkpoint = self.catalog.open(progress);
         let unused = match self.architecture.check(&mut checkpoint) {
             Ok(n_vocab) => {
                 check_tokenizer(&tokenizer, n_vocab).map(|()| unused_warning(&checkpoint))
@@ -214,8 +214,8 @@ impl LocatedModel {
         let compute = self.architecture.compute(compute, &self.catalog);
         let mut provenance = provenance_of(&compute, implementation);
         provenance.template_sha256 = self.template_sha256();
-        // This starts hashing the files.
-        let mut checkpoint = self.catalog.open(progress)?;
+        let mut checkpoint = self.catalog.open(progress);
+        checkpoint.start_hashing()?;
         let (tokenizer, tokenizer_sha256) = self.tokenizer.build()?;
         provenance.tokenizer_sha256 = tokenizer_sha256;
         let (lm, n_params) = match self.architecture.load(&mut checkpoint, &compute) {

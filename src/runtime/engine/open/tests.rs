@@ -130,7 +130,7 @@ fn blueprint(architecture: Architecture) -> Blueprint {
 fn both_backends(tensors: &[(String, QTensor)]) -> [Vec<f32>; 2] {
     let located = located(tensors);
     let mut progress = |_| ControlFlow::Continue(());
-    let mut checkpoint = located.catalog.open(&mut progress).unwrap();
+    let mut checkpoint = located.catalog.open(&mut progress);
     let mut lm = Decoder::on_cpu(
         blueprint(located.architecture),
         &mut checkpoint,
@@ -145,7 +145,7 @@ fn both_backends(tensors: &[(String, QTensor)]) -> [Vec<f32>; 2] {
 fn on_tensors(tensors: &[(String, QTensor)], precision: Precision) -> Vec<f32> {
     let located = located(tensors);
     let mut progress = |_| ControlFlow::Continue(());
-    let mut checkpoint = located.catalog.open(&mut progress).unwrap();
+    let mut checkpoint = located.catalog.open(&mut progress);
     let blueprint = blueprint(located.architecture);
     let lm = Decoder::on_device(blueprint, &mut checkpoint, Device::Cpu, precision);
     logits(&mut lm.unwrap())

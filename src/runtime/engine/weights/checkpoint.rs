@@ -1,4 +1,4 @@
-//! Hands out a model's tensors one by one, while a thread hashes its files.
+//! Hands out a model's tensors one by one, while a thread may hash its files.
 
 use std::sync::Arc;
 
@@ -27,7 +27,8 @@ pub(crate) struct Checkpoint<'a> {
     /// The tensors not yet taken.
     catalog: Catalog,
     buffers: BufferPool,
-    fingerprint: Fingerprint,
+    /// The hash of the files, once it was asked for.
+    fingerprint: Option<Fingerprint>,
     n_all_bytes: u64,
     n_all_file_bytes: u64,
     n_taken_bytes: u64,
@@ -37,24 +38,23 @@ pub(crate) struct Checkpoint<'a> {
 }
 
 impl<'a> Checkpoint<'a> {
-    pub(super) fn open(catalog: Catalog, progress: LoadProgress<'a>) -> Result<Self, EngineError> {
-        let fingerprint = Fingerprint::start(catalog.sources.clone()).map_err(|source| {
-            EngineError::FileUnreadable {
-                what: WHAT,
-                source,
-                path: catalog.path().to_owned(),
-            }
-        })?;
-        Ok(Self {
+    pub(super) fn open(catalog: Catalog, progress: LoadProgress<'a>) -> Self {
+        Self {
             buffers: BufferPool::new(catalog.n_bytes() as usize / KEPT_FRACTION),
             n_all_bytes: catalog.n_bytes(),
             n_all_file_bytes: catalog.n_file_bytes(),
             catalog,
-            fingerprint,
+            fingerprint: None,
             n_taken_bytes: 0,
             progress,
             is_cancelled: false,
-        })
+        }
+    }
+
+    /// Starts hashing the files on another thread, so that [`Self::sha256`] waits less.
+    pub(crate) fn start_hashing(&mut self) -> Result<(), EngineError> {
+        self.fingerprint = Some(fingerprint_of(&self.catalog)?);
+        Ok(())
     }
 
     /// Removes a tensor from the catalog. Fails if its shape is not the expected one, or if it is
@@ -205,8 +205,11 @@ impl<'a> Checkpoint<'a> {
     /// the load was cancelled. Fails if a file was written to in the meantime.
     pub(crate) fn sha256(self) -> Result<Option<String>, EngineError> {
         let progress = self.progress;
-        let sha256 = self
-            .fingerprint
+        let fingerprint = match self.fingerprint {
+            Some(fingerprint) => fingerprint,
+            None => fingerprint_of(&self.catalog)?,
+        };
+        let sha256 = fingerprint
             .finish(&mut |n_hashed| progress(half_of(n_hashed, self.n_all_file_bytes) + 0.5))?;
         let mut sources = self.catalog.sources.iter();
         sources.try_for_each(|source| source.check_unchanged())?;
@@ -215,10 +218,20 @@ impl<'a> Checkpoint<'a> {
 
     /// Reports the progress: taking the tensors is one half of it, hashing the files the other.
     fn report(&mut self) {
-        let hashed = half_of(self.fingerprint.n_hashed(), self.n_all_file_bytes);
+        let n_hashed = self.fingerprint.as_mut().map_or(0, Fingerprint::n_hashed);
+        let hashed = half_of(n_hashed, self.n_all_file_bytes);
         let taken = half_of(self.n_taken_bytes, self.n_all_bytes);
         self.is_cancelled = (self.progress)(taken + hashed).is_break();
     }
+}
+
+/// Starts hashing the files of a model.
+fn fingerprint_of(catalog: &Catalog) -> Result<Fingerprint, EngineError> {
+    Fingerprint::start(catalog.sources.clone()).map_err(|source| EngineError::FileUnreadable {
+        what: WHAT,
+        source,
+        path: catalog.path().to_owned(),
+    })
 }
 
 /// Returns the type of a tensor in memory. Fails if it is stored in one that can't be read.
