@@ -6,7 +6,7 @@ use super::loop_view::{beam_tree, draft_strip};
 use crate::design::fonts::Face;
 use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
-use crate::design::widgets::{Chip, checkbox, menu_item, scrolled};
+use crate::design::widgets::{Chip, checkbox, dense_menu_item, scrolled};
 use crate::state::{
     AppState, Command, PictureDocument, PictureFormat, PictureStyle, PictureTarget, PictureTheme,
     Plot, Verification, ViewChoices,
@@ -84,7 +84,7 @@ pub(super) fn picture_items_ui(
     view: &mut ViewChoices,
     commands: &mut Vec<Command>,
 ) {
-    // Every picture fits a window 600 points high.
+    // The rows are low, so that every picture fits a window 600 points high.
     ui.spacing_mut().interact_size.y = ROW;
     ui.spacing_mut().item_spacing.y = 1.0;
     row_ui(ui, "Colors", |ui| {
@@ -112,7 +112,7 @@ pub(super) fn picture_items_ui(
             PictureTarget::Svg => format!("{} as SVG…", plot.name()),
             PictureTarget::Png => format!("{} as PNG…", plot.name()),
         };
-        let item = |ui: &mut Ui| menu_item(ui, &label, "", false).clicked();
+        let item = |ui: &mut Ui| dense_menu_item(ui, &label).clicked();
         if ui.add_enabled_ui(enabled, item).inner {
             let save = |format| Command::save(PictureDocument { plot, format });
             commands.push(match view.picture_target {
