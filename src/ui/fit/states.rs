@@ -216,9 +216,13 @@ fn lessons() -> Vec<Scene> {
         state.page = Page::Lessons;
         state
     })];
-    scenes.extend((0..built_in().len()).map(|index| {
+    scenes.extend(built_in().iter().enumerate().map(|(index, lesson)| {
+        let needs_chat = lesson.setup.chat;
         Scene::new(&format!("lesson {}", index + 1), move || {
             let mut state = ready();
+            if needs_chat {
+                state.on_event(loaded_with(ChatSupport::Ready));
+            }
             state.apply(Command::Lesson(LessonCommand::Start(index)));
             assert!(
                 state.lessons.run().is_some(),

@@ -210,7 +210,7 @@ fn system_ui(ui: &mut Ui, rect: Rect, system: &mut String) -> egui::Response {
         Face::Micro.font(),
         theme.text_3,
     );
-    let hint = "How the model should behave (optional)";
+    let hint = system_hint(ui, field.width() - EMPTY_SYSTEM);
     let hint = RichText::new(hint).font(SYSTEM_FACE.font());
     let hint = hint.color(theme.text_3);
     egui::ScrollArea::vertical()
@@ -221,6 +221,18 @@ fn system_ui(ui: &mut Ui, rect: Rect, system: &mut String) -> egui::Response {
             ui.add(edit).accessible_name("System prompt")
         })
         .inner
+}
+
+/// Returns what an empty system prompt says, as far as this width allows.
+fn system_hint(ui: &Ui, width: f32) -> &'static str {
+    let style = TextStyle {
+        face: SYSTEM_FACE,
+        width,
+    };
+    ["How the model should behave (optional)", "Optional"]
+        .into_iter()
+        .find(|hint| n_all_rows(ui, hint, style) == 1)
+        .unwrap_or_default()
 }
 
 /// Draws the choice whether an empty system prompt is sent, at the right end of its field. Returns
