@@ -286,6 +286,12 @@ const UNSAFE_FILES: &[&str] = &[
     "kernels/thread_pool.rs",
 ];
 
+/// What the code recognizes in the messages of other software, letter by letter.
+const OUTSIDE_WORDS: &[&str] = &[
+    // rustls: "peer doesn't support any known protocol".
+    "\"peer doesn't support\"",
+];
+
 /// The files with methods that see all of `AppState`. A feature is a struct of its own, which is
 /// handed what it needs. The goal is five files; remove a line here, never add one.
 const APP_STATE_FILES: &[&str] = &[
@@ -547,7 +553,7 @@ fn unsafe_is_used_only_in_listed_files() {
 }
 
 /// What people read has ’ between two letters, as the lessons and the glossary have it. Nothing else
-/// in the code has a straight apostrophe there, except the byte `b'x'`.
+/// in the code has a straight apostrophe there, except the byte `b'x'` and [`OUTSIDE_WORDS`].
 #[test]
 fn apostrophes_are_typographic() {
     let mut straight = Vec::new();
@@ -555,7 +561,11 @@ fn apostrophes_are_typographic() {
         let is_test = is_for_tests(&path) || path.to_string_lossy().ends_with("_tests.rs");
         let code = without_comments(&fs::read_to_string(&path).unwrap());
         for line in without_tests(&code).lines().filter(|_| !is_test) {
-            let chars: Vec<char> = line.chars().collect();
+            let mut ours = line.to_owned();
+            for words in OUTSIDE_WORDS {
+                ours = ours.replace(words, "");
+            }
+            let chars: Vec<char> = ours.chars().collect();
             let is_straight = chars.windows(4).any(|four| match *four {
                 ['b', '\'', _, '\''] => false,
                 [before, '\'', after, _] => {

@@ -85,7 +85,6 @@ mod tests {
     fn in_step_mode_ctrl_enter_keeps_running_from_the_last_token() {
         let mut state = written();
         state.apply(Command::SetPace(Pace::Step));
-        state.prompt.text = "Once there was".to_owned();
         state.apply(Command::Branch(BranchCommand::StepBack));
         let state = run_on(state);
         assert!(state.is_running());

@@ -379,6 +379,7 @@ mod tests {
         assert_ne!(robot.state.panes, before.panes);
         assert_eq!(robot.state.settings().panes, before.settings().panes);
         robot.lesson(LessonCommand::Leave);
+        robot.wait("the prompt from before", is_read).unwrap();
         let after = &robot.state;
         assert_eq!(after.panes, before.panes);
         assert_eq!((after.view, after.pin), (before.view, before.pin));

@@ -27,10 +27,14 @@ mod verification;
 mod what_if;
 mod writing;
 
+use std::sync::Arc;
+
 use super::{AppState, BranchChange, BranchCommand, BranchTarget, Command, Effect, Pin, Settings};
 use crate::decoding::TokenId;
 use crate::generation::testing::generation;
-use crate::generation::{ChatSupport, FinishReason, Generation, Piece, PromptText, PromptToken};
+use crate::generation::{
+    ChatSupport, FinishReason, Generation, Piece, PromptRecord, PromptText, PromptToken,
+};
 pub(crate) use crate::worker::Request;
 pub(crate) use crate::worker::{
     CacheType, CpuThreads, DeviceChoice, Devices, DownloadEvent, Event, InputBits, JobUpdate,
@@ -104,7 +108,10 @@ pub(crate) fn write(state: &mut AppState, id: GenerationId, pieces: &[(&str, f64
 
 /// Lets a pane begin its text with these tokens.
 pub(crate) fn begin(state: &mut AppState, id: GenerationId, pieces: &[(&str, f64)]) {
-    let prompt = generation(pieces).prompt;
+    let prompt = Arc::new(PromptRecord {
+        text: state.prompt.text.clone(),
+        ..PromptRecord::clone(&generation(pieces).prompt)
+    });
     let ids = vec![id];
     state.on_event(Event::Progress(Progress::Started { ids, prompt }));
     write_more(state, id, pieces);

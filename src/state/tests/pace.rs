@@ -67,7 +67,6 @@ fn a_text_at_its_end_does_not_start_over() {
             text.finish = Some(crate::generation::FinishReason::EndOfText);
         }
     }
-    state.prompt.text = "Once there was".to_owned();
     state.apply(Command::SetPace(Pace::Step));
     assert!(!state.can_keep_running());
     assert_eq!(state.apply(Command::Branch(BranchCommand::KeepRunning)), []);

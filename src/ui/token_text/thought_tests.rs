@@ -19,6 +19,11 @@ fn thinking() -> Generation {
     ])
 }
 
+/// Returns the text with spaces where the line of a thought must not break.
+fn spaced(transcript: &Transcript) -> String {
+    transcript.text().replace('\u{A0}', " ")
+}
+
 fn shown(generation: &Generation, shown: ShownThought) -> Transcript {
     let mut transcript = Transcript::default();
     transcript.sync(generation, shown);
@@ -29,7 +34,7 @@ fn shown(generation: &Generation, shown: ShownThought) -> Transcript {
 fn a_folded_thought_is_one_line_and_its_tokens_are_hidden() {
     let text = thinking();
     let folded = shown(&text, ShownThought::Folded);
-    let words = folded.text().replace('\u{A0}', " ");
+    let words = spaced(&folded);
     let (prompt, rest) = words.split_once("     ").unwrap();
     assert_eq!(prompt, "Once there was");
     assert!(rest.starts_with("Thought for 4 tokens · "), "{rest}");
@@ -41,7 +46,7 @@ fn a_folded_thought_is_one_line_and_its_tokens_are_hidden() {
     let answer = folded.step_start(4).unwrap();
     assert_eq!(&folded.text()[answer..], "Yes.");
     let unfolded = shown(&text, ShownThought::Unfolded);
-    assert!(unfolded.text().ends_with(" s\n<think> hm\n</think>Yes."));
+    assert!(spaced(&unfolded).ends_with(" s\n<think> hm\n</think>Yes."));
     let plain = shown(&text, ShownThought::AsText);
     assert_eq!(plain.text(), "Once there was<think> hm\n</think>Yes.");
 }
