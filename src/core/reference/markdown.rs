@@ -25,7 +25,7 @@ impl Page {
             add(&list(numbers.iter().map(String::as_str)));
         }
         if let Some(picture) = self.picture() {
-            add(&self.picture_markdown(&picture));
+            add(&picture_markdown(&picture));
         }
         add("## Ties and limits");
         add(&list(self.edges().iter().copied()));
@@ -54,25 +54,6 @@ impl Page {
             add(&format!("In the lessons: {}.", titles.join(", ")));
         }
         page
-    }
-
-    fn picture_markdown(self, picture: &Picture) -> String {
-        let mut text = format!("    {}\n\n", picture.caption);
-        for bar in &picture.bars {
-            let after = bar.after.map_or_else(|| "-".to_owned(), percent);
-            let line = format!(
-                "    {:<7}{:>6}  {:<24}{:>8}  {}",
-                bar.word,
-                percent(bar.before),
-                blocks(bar.before),
-                after,
-                blocks(bar.after.unwrap_or_default()),
-            );
-            // Writing to a string can't fail.
-            writeln!(text, "{}", line.trim_end()).ok();
-        }
-        text.truncate(text.trim_end().len());
-        text
     }
 
     fn engines_markdown(self) -> String {
@@ -132,6 +113,25 @@ impl Page {
         }
         index
     }
+}
+
+fn picture_markdown(picture: &Picture) -> String {
+    let mut text = format!("    {}\n\n", picture.caption);
+    for bar in &picture.bars {
+        let after = bar.after.map_or_else(|| "-".to_owned(), percent);
+        let line = format!(
+            "    {:<7}{:>6}  {:<24}{:>8}  {}",
+            bar.word,
+            percent(bar.before),
+            blocks(bar.before),
+            after,
+            blocks(bar.after.unwrap_or_default()),
+        );
+        // Writing to a string can't fail.
+        writeln!(text, "{}", line.trim_end()).ok();
+    }
+    text.truncate(text.trim_end().len());
+    text
 }
 
 fn list<'a>(lines: impl Iterator<Item = &'a str>) -> String {

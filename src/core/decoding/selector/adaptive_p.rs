@@ -77,19 +77,19 @@ impl AdaptiveP {
     };
 
     /// How much each earlier draw still counts.
-    fn decay(&self) -> f64 {
+    fn decay(self) -> f64 {
         f64::from(self.decay.clamp(0.0, 0.99))
     }
 
     /// Returns the sum and the weight of earlier draws. Before the first one, their average is the
     /// target.
-    fn sum_and_weight(&self, memory: Memory) -> [f64; 2] {
+    fn sum_and_weight(self, memory: Memory) -> [f64; 2] {
         let start = || [f64::from(self.target), 1.0].map(|value| value / (1.0 - self.decay()));
         memory.unwrap_or_else(start)
     }
 
     /// Whether it is a plain draw, which learns nothing.
-    fn is_plain_draw(&self) -> bool {
+    fn is_plain_draw(self) -> bool {
         self.target < 0.0
     }
 }

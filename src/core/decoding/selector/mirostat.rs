@@ -106,7 +106,7 @@ impl SelectorRule for MirostatV1 {
     }
 
     fn learn(&self, memory: Memory, _prob_before: f64, draw: &Draw) -> Memory {
-        learned(memory, self.tau, self.eta, draw)
+        Some(learned(memory, self.tau, self.eta, draw))
     }
 
     fn follows(&self, now: Memory, before: Memory, draw: &Draw, _prob_before: Option<f64>) -> bool {
@@ -162,7 +162,7 @@ impl SelectorRule for MirostatV2 {
     }
 
     fn learn(&self, memory: Memory, _prob_before: f64, draw: &Draw) -> Memory {
-        learned(memory, self.tau, self.eta, draw)
+        Some(learned(memory, self.tau, self.eta, draw))
     }
 
     fn follows(&self, now: Memory, before: Memory, draw: &Draw, _prob_before: Option<f64>) -> bool {
@@ -179,15 +179,12 @@ fn mu(memory: Memory, tau: f32) -> f64 {
 }
 
 /// Returns what is known after a draw.
-fn learned(memory: Memory, tau: f32, eta: f32, draw: &Draw) -> Memory {
-    Some([next_mu(mu(memory, tau), tau, eta, draw), 0.0])
+fn learned(memory: Memory, tau: f32, eta: f32, draw: &Draw) -> [f64; 2] {
+    [next_mu(mu(memory, tau), tau, eta, draw), 0.0]
 }
 
-fn is_learned(now: Memory, expected: Memory) -> bool {
-    match (now, expected) {
-        (Some([mu, rest]), Some([expected, _])) => near(mu, expected) && rest == 0.0,
-        (_, _) => false,
-    }
+fn is_learned(now: Memory, [expected, _]: [f64; 2]) -> bool {
+    now.is_some_and(|[mu, rest]| near(mu, expected) && rest == 0.0)
 }
 
 fn ending(tau: f32) -> String {
