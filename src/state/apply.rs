@@ -40,6 +40,7 @@ impl AppState {
     }
 
     /// Applies a command without what follows it.
+    #[expect(clippy::too_many_lines, reason = "a line or a few for each command")]
     pub(super) fn dispatch(&mut self, command: Command) -> Vec<Effect> {
         match command {
             Command::GenerateAll => return self.generate_all(),

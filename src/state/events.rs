@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use super::{AppState, Command, Effect, ModelStatus, Notice, PaneStatus, ReadyModel, Runs};
 use crate::generation::{
-    FinishReason, Generation, Lineage, ModelInfo, PromptRecord, ServedModel, TextModels,
+    FinishReason, Generation, Lineage, ModelInfo, PromptRecord, PromptText, PromptToken,
+    ServedModel, TextModels,
 };
 use crate::state::models::open::Inspected;
 use crate::state::panes::pane::PendingGeneration;
 use crate::state::panes::run_end::{is_token_hint, token_hint};
 use crate::state::runs::RunContext;
-use crate::worker::{Event, GenerationId, Progress, Recorder, ServerEvent};
+use crate::worker::{Event, GenerationId, ModelSource, Progress, Recorder, ServerEvent};
 
 impl AppState {
     /// Applies an event and returns the effects to run outside.
@@ -84,7 +85,7 @@ impl AppState {
             }
             Event::DevicesListed(devices) => self.models.devices = Some(devices),
             Event::DeviceUnavailable { name, reason } => {
-                self.models.on_device_missing(&name, &reason)
+                self.models.on_device_missing(&name, &reason);
             }
             Event::LoadingCancelled => return self.on_loading_cancelled(),
             Event::ModelUnloaded => self.on_unloaded(),
@@ -105,18 +106,7 @@ impl AppState {
                 model,
                 tokens,
             } => {
-                if let Some(dialog) = &mut self.dialogs.score
-                    && dialog.local_model(&self.panes, &self.models) == model
-                {
-                    let n_tokens = tokens.as_ref().map(Vec::len).map_err(Clone::clone);
-                    dialog.on_counted(&prompt, n_tokens);
-                }
-                if model.is_none() {
-                    if let Some(dialog) = &mut self.dialogs.watermark {
-                        dialog.on_tokenized(&prompt, &tokens, self.models.main.n_vocab());
-                    }
-                    self.prompt.on_tokenized(prompt, tokens);
-                }
+                self.on_tokenized(prompt, model.as_ref(), tokens);
             }
             Event::PromptChecked {
                 prompt,
@@ -135,6 +125,27 @@ impl AppState {
             Event::Panicked { message } => return self.on_panicked(&message),
         }
         Vec::new()
+    }
+
+    /// Counts the tokens of a prompt, or of a text in a dialog.
+    fn on_tokenized(
+        &mut self,
+        prompt: PromptText,
+        model: Option<&ModelSource>,
+        tokens: Result<Vec<PromptToken>, String>,
+    ) {
+        if let Some(dialog) = &mut self.dialogs.score
+            && dialog.local_model(&self.panes, &self.models).as_ref() == model
+        {
+            let n_tokens = tokens.as_ref().map(Vec::len).map_err(Clone::clone);
+            dialog.on_counted(&prompt, n_tokens);
+        }
+        if model.is_none() {
+            if let Some(dialog) = &mut self.dialogs.watermark {
+                dialog.on_tokenized(&prompt, &tokens, self.models.main.n_vocab());
+            }
+            self.prompt.on_tokenized(prompt, tokens);
+        }
     }
 
     fn on_second_model(&mut self, loaded: Result<Option<Arc<ModelInfo>>, String>) -> Vec<Effect> {
@@ -252,11 +263,11 @@ impl AppState {
             pane.status = PaneStatus::Writing(Recorder { id, text });
             match previous {
                 Some(previous) if continued && replaces => {
-                    self.branches.keep(pane_id, previous, self.memory)
+                    self.branches.keep(pane_id, previous, self.memory);
                 }
                 Some(previous) if replaces => {
                     self.branches
-                        .keep_replaced(pane_id, previous, &self.panes, self.memory)
+                        .keep_replaced(pane_id, previous, &self.panes, self.memory);
                 }
                 _ => {}
             }

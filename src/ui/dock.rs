@@ -170,32 +170,8 @@ fn tabs_ui(ui: &mut Ui, frame: DockFrame, state: &mut AppState, commands: &mut V
             {
                 branch_memory_ui(ui, state, commands);
             }
-            if frame.open
-                && state.view.dock_tab == DockTab::Compare
-                && let Some(verification) = &mut state.runs.verification
-            {
-                // From right to left.
-                for (name, shown) in [("Then and now", true), ("Panes", false)] {
-                    let is_selected = verification.shown == shown;
-                    if tab_ui(ui, name, is_selected) {
-                        verification.shown = shown;
-                    }
-                }
-            } else if frame.open && state.view.dock_tab == DockTab::Compare {
-                let label = Face::Small.text("Dim the shared prefix");
-                checkbox(ui, &mut state.view.compare.dim_shared, label);
-                ui.add_space(8.0);
-                let label = Face::Small.text("Scroll together");
-                checkbox(ui, &mut state.view.compare.scroll_together, label);
-                let mut metrics = state.panes.iter().filter_map(Pane::text_metrics);
-                if metrics.any(|metrics| metrics.n_thought_tokens.is_some()) {
-                    ui.add_space(8.0);
-                    let label = Face::Small.text("Leave thinking out");
-                    let counts = &mut state.view.compare.counts_thinking;
-                    let mut is_left_out = !*counts;
-                    checkbox(ui, &mut is_left_out, label);
-                    *counts = !is_left_out;
-                }
+            if frame.open && tab == DockTab::Compare {
+                compare_choices_ui(ui, state);
             }
             if frame.open && state.view.dock_tab == DockTab::Branches {
                 futures_bar_ui(ui, frame.breakpoint, state, commands);
@@ -203,6 +179,33 @@ fn tabs_ui(ui: &mut Ui, frame: DockFrame, state: &mut AppState, commands: &mut V
             shown_step_ui(ui, frame, state, commands);
         });
     });
+}
+
+/// Draws the choices of the Compare tab, from right to left.
+fn compare_choices_ui(ui: &mut Ui, state: &mut AppState) {
+    if let Some(verification) = &mut state.runs.verification {
+        for (name, shown) in [("Then and now", true), ("Panes", false)] {
+            let is_selected = verification.shown == shown;
+            if tab_ui(ui, name, is_selected) {
+                verification.shown = shown;
+            }
+        }
+        return;
+    }
+    let label = Face::Small.text("Dim the shared prefix");
+    checkbox(ui, &mut state.view.compare.dim_shared, label);
+    ui.add_space(8.0);
+    let label = Face::Small.text("Scroll together");
+    checkbox(ui, &mut state.view.compare.scroll_together, label);
+    let mut metrics = state.panes.iter().filter_map(Pane::text_metrics);
+    if metrics.any(|metrics| metrics.n_thought_tokens.is_some()) {
+        ui.add_space(8.0);
+        let label = Face::Small.text("Leave thinking out");
+        let counts = &mut state.view.compare.counts_thinking;
+        let mut is_left_out = !*counts;
+        checkbox(ui, &mut is_left_out, label);
+        *counts = !is_left_out;
+    }
 }
 
 /// Blocks clicks until the pointer moves. Switching tabs resizes the dock, which may put another

@@ -161,7 +161,7 @@ fn own_ui(
             Some((from, to)) if *from == preset.name => match rename_ui(ui, from, to, presets) {
                 Renaming::InProgress => {}
                 Renaming::Done(command) => {
-                    commands.push(command);
+                    commands.push(*command);
                     renamed = None;
                 }
                 Renaming::Cancelled => renamed = None,
@@ -216,7 +216,7 @@ fn own_row_ui(ui: &mut Ui, pane: &Pane, preset: &OwnPreset) -> Option<OwnAction>
 /// The state of a rename after a frame.
 enum Renaming {
     InProgress,
-    Done(Command),
+    Done(Box<Command>),
     Cancelled,
 }
 
@@ -250,7 +250,8 @@ fn rename_ui(ui: &mut Ui, from: &str, to: &mut String, presets: &[OwnPreset]) ->
     }
     if confirmed && is_valid {
         let (from, to) = (from.to_owned(), name);
-        return Renaming::Done(Command::Preset(PresetCommand::Rename { from, to }));
+        let rename = Command::Preset(PresetCommand::Rename { from, to });
+        return Renaming::Done(Box::new(rename));
     }
     Renaming::InProgress
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::figures::ChosenLikelihood;
 use super::picture::influence_drawing;
 use super::plan::{
     AsItIs, CandidateShift, Influence, InfluenceFacts, InfluencePlan, InfluenceText,
@@ -129,7 +130,7 @@ fn of_a_whole_text_the_surprise_per_token_is_compared() {
         results
             .likelihoods(part)
             .unwrap()
-            .map(|likelihood| likelihood.value())
+            .map(ChosenLikelihood::value)
     };
     let [with, without] = bits(0);
     assert!((with - 4.0 / 3.0).abs() < 1e-9 && (without - 1.0).abs() < 1e-9);

@@ -215,6 +215,7 @@ impl Batch {
 
 /// One writer's share of a forward pass.
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_field_names, reason = "counts begin with n")]
 struct Share {
     n_rows: usize,
     /// How many of these rows request logits.

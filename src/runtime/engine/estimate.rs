@@ -91,7 +91,7 @@ fn used_by_token<'a>(
         *sum = sum.saturating_add(count(entry));
     }
     if let Some(experts) = blueprint.experts {
-        n_of_experts = n_of_experts / experts.n_experts.max(1) as u64 * experts.n_chosen as u64;
+        n_of_experts = n_of_experts / experts.n_all.max(1) as u64 * experts.n_chosen as u64;
     }
     n_others.saturating_add(n_of_experts)
 }
@@ -104,7 +104,7 @@ fn experts_outline(blueprint: &Blueprint, catalog: &Catalog) -> Option<ExpertsOu
     let stored = catalog.weights().filter(of_text);
     let stored = stored.filter(|entry| Naming::is_of_experts(&entry.name));
     Some(ExpertsOutline {
-        n_experts: experts.n_experts,
+        n_experts: experts.n_all,
         n_chosen: experts.n_chosen,
         n_active_params: used_by_token(
             blueprint,

@@ -12,7 +12,7 @@ pub(super) fn inspect_model(source: ModelSource) -> Event {
     };
     Event::Inspected {
         source,
-        found: found.map_err(|error| error.to_string()),
+        found: found.map(Box::new).map_err(|error| error.to_string()),
         n_free_bytes: free_memory(),
     }
 }

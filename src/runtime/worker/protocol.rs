@@ -172,7 +172,7 @@ pub enum Event {
     Inspected {
         source: ModelSource,
         /// What the files contain, or why the model cannot be loaded.
-        found: Result<ModelOutline, String>,
+        found: Result<Box<ModelOutline>, String>,
         /// The free memory in bytes.
         n_free_bytes: u64,
     },

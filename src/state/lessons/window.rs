@@ -37,10 +37,11 @@ impl AppState {
             }
             LessonCommand::SetBack => {
                 let phase = self.lessons.run().map(LessonRun::phase);
-                let is_doing = phase == Some(LessonPhase::Do);
-                is_doing
-                    .then(|| self.set_up_step(false))
-                    .unwrap_or_default()
+                if phase == Some(LessonPhase::Do) {
+                    self.set_up_step(false)
+                } else {
+                    Vec::new()
+                }
             }
             LessonCommand::Do(acts) => {
                 if let Some(run) = self.lessons.run_mut() {
@@ -331,7 +332,11 @@ impl AppState {
     fn skip_again(&mut self) -> Vec<Effect> {
         let run = self.lessons.run_mut();
         let skips = run.is_some_and(LessonRun::skip_again);
-        skips.then(|| self.panes.stop_all()).unwrap_or_default()
+        if skips {
+            self.panes.stop_all()
+        } else {
+            Vec::new()
+        }
     }
 
     fn end_lesson(&mut self) -> Vec<Effect> {

@@ -45,7 +45,7 @@ pub enum ModelsCommand {
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::state) struct Inspected {
     pub source: ModelSource,
-    pub found: Result<ModelOutline, String>,
+    pub found: Result<Box<ModelOutline>, String>,
     pub n_free_bytes: u64,
 }
 

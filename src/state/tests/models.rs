@@ -301,7 +301,7 @@ pub(super) fn outline(n_weight_bytes: u64) -> ModelOutline {
 pub(super) fn inspected(name: &str, found: Result<ModelOutline, String>) -> Event {
     Event::Inspected {
         source: ModelSource::Path(path(name)),
-        found,
+        found: found.map(Box::new),
         n_free_bytes: 3_900_000_000,
     }
 }

@@ -28,7 +28,7 @@ fn choose(state: &mut AppState, place: usize, source: Option<ModelSource>) -> Ve
 fn inspected(state: &mut AppState, n_weight_bytes: u64) -> Vec<Effect> {
     state.on_event(Event::Inspected {
         source: other(),
-        found: Ok(outline(n_weight_bytes)),
+        found: Ok(Box::new(outline(n_weight_bytes))),
         n_free_bytes: 3_900_000_000,
     })
 }

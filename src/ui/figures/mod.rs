@@ -131,8 +131,8 @@ pub(super) fn kept_plot(
             text.finish.is_some(),
         ))
     });
-    let key: (Plot, Vec<Option<(TextMark, String, bool)>>) = (plot, texts.collect());
-    let kept = remembered(ctx, "right plot", 1, key, || {
+    let texts: Vec<_> = texts.collect();
+    let kept = remembered(ctx, "right plot", 1, (plot, texts), || {
         run_picture(plot).and_then(|picture| picture.kept_plot(panes))
     });
     (*kept).clone()

@@ -289,14 +289,17 @@ fn engines_ui(ui: &mut Ui, page: Page) {
 
 /// Says where and how an engine applies a filter.
 fn engine_words(engine: &EngineUse) -> String {
-    let mut words = format!("Stage {}, default {}", engine.place, engine.default);
-    if let Some(window) = &engine.window {
-        words.push_str(&format!(", looks at {window}"));
-    }
-    if !engine.names.is_empty() {
-        words.push_str(&format!(", called {}", engine.names));
-    }
-    format!("{words} (read: {})", engine.read_at)
+    let EngineUse { place, default, .. } = engine;
+    let window = engine.window.as_ref();
+    let window = window.map_or_else(String::new, |window| format!(", looks at {window}"));
+    let names = match engine.names.as_str() {
+        "" => String::new(),
+        names => format!(", called {names}"),
+    };
+    format!(
+        "Stage {place}, default {default}{window}{names} (read: {})",
+        engine.read_at
+    )
 }
 
 fn tools_ui(ui: &mut Ui, page: Page) {

@@ -275,7 +275,7 @@ fn a_warning_about_memory_can_be_overridden() {
     };
     window.state_mut().on_event(Event::Inspected {
         source: ModelSource::Path(path),
-        found: Ok(outline),
+        found: Ok(Box::new(outline)),
         n_free_bytes: 3_900_000_000,
     });
     window.run_steps(3);

@@ -54,7 +54,7 @@ pub(super) fn settings_dialog_ui(ui: &Ui, state: &mut AppState, commands: &mut V
 
 fn setting_ui(ui: &mut Ui, setting: &Setting, state: &mut AppState, commands: &mut Vec<Command>) {
     row_ui(ui, setting.name, |ui| {
-        (setting.control)(ui, state, commands)
+        (setting.control)(ui, state, commands);
     });
     if let Some(note) = setting.note {
         note_ui(ui, &note(state));

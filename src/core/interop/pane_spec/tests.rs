@@ -22,30 +22,6 @@ fn a_description_is_read_in_every_spelling() {
             "Greedy with DRY",
             None,
         ),
-        (
-            "greedy, guide 1.5",
-            "top token · guided × 1.5",
-            "Greedy + guidance",
-            None,
-        ),
-        (
-            "guide 1.5 against model",
-            "T 1 · guided × 1.5",
-            "Pure sampling + contrast",
-            None,
-        ),
-        (
-            "guide dola cutoff 0.1 against layers 2 4 6, greedy",
-            "top token · guided by difference",
-            "Greedy + early layers",
-            None,
-        ),
-        (
-            "guide 1.5 against layers 4 cutoff 0.1",
-            "T 1 · guided × 1.5",
-            "Pure sampling + early layers",
-            None,
-        ),
         ("sample", "T 1", "Pure sampling", None),
         (
             "top-p 0.9, temp 0.7, seed 7",
@@ -97,6 +73,36 @@ fn a_description_is_read_in_every_spelling() {
         assert_eq!(pane.chain.to_string(), chain, "{description}");
         assert_eq!(pane.name, name, "{description}");
         assert_eq!(pane.seed, seed, "{description}");
+    }
+}
+
+#[test]
+fn guidance_is_read_in_every_form() {
+    for (description, chain, name) in [
+        (
+            "greedy, guide 1.5",
+            "top token · guided × 1.5",
+            "Greedy + guidance",
+        ),
+        (
+            "guide 1.5 against model",
+            "T 1 · guided × 1.5",
+            "Pure sampling + contrast",
+        ),
+        (
+            "guide dola cutoff 0.1 against layers 2 4 6, greedy",
+            "top token · guided by difference",
+            "Greedy + early layers",
+        ),
+        (
+            "guide 1.5 against layers 4 cutoff 0.1",
+            "T 1 · guided × 1.5",
+            "Pure sampling + early layers",
+        ),
+    ] {
+        let pane = parsed(description);
+        assert_eq!(pane.chain.to_string(), chain, "{description}");
+        assert_eq!(pane.name, name, "{description}");
     }
 }
 
@@ -327,6 +333,14 @@ fn an_error_points_at_what_has_no_place() {
             "ratio",
             "Mirostat v2 draws in its own way; choose the same-coin rule for its drafts",
         ),
+        ("name", "name", "a name is missing, as in name \"My pane\""),
+        ("name \"x", "\"x", "this quote is not closed"),
+    ]);
+}
+
+#[test]
+fn an_error_in_guidance_points_at_its_word() {
+    check_errors(&[
         (
             "guide 1.5 cutoff 2",
             "2",
@@ -358,8 +372,6 @@ fn an_error_points_at_what_has_no_place() {
             "1.5",
             "Guidance writes one token at a time, so it can’t be combined with beams or drafts",
         ),
-        ("name", "name", "a name is missing, as in name \"My pane\""),
-        ("name \"x", "\"x", "this quote is not closed"),
     ]);
 }
 

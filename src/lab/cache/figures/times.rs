@@ -1,6 +1,7 @@
 //! What lessons read of a measurement.
 
 use super::CacheLab;
+use super::line::Line;
 use crate::lessons::{CacheTimes, Curve};
 
 impl CacheTimes for CacheLab {
@@ -20,7 +21,7 @@ impl CacheTimes for CacheLab {
             Curve::WithCache => self.on_line(),
             Curve::WithoutCache => self.off_line(),
         };
-        line.map(|line| line.words())
+        line.map(Line::words)
     }
 
     fn is_same_text(&self) -> Option<bool> {

@@ -25,12 +25,11 @@ pub(in crate::lab::influence) fn parts_of(
         let continues = said
             .as_ref()
             .is_some_and(|said| !begins_part(unit, said, &piece.bytes));
-        match parts.last_mut().filter(|_| continues) {
-            Some(part) => part.end = position + 1,
-            None => {
-                parts.push(position..position + 1);
-                said = Some(Vec::new());
-            }
+        if let Some(part) = parts.last_mut().filter(|_| continues) {
+            part.end = position + 1;
+        } else {
+            parts.push(position..position + 1);
+            said = Some(Vec::new());
         }
         if let Some(said) = &mut said {
             said.extend_from_slice(&piece.bytes);

@@ -101,7 +101,7 @@ pub(crate) enum FeedForward {
     Clamped(ClampedGate),
 }
 
-/// The clamped SwiGLU of gpt-oss.
+/// The clamped `SwiGLU` of gpt-oss.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct ClampedGate {
     pub limit: f32,

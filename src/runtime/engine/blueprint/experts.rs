@@ -13,7 +13,7 @@ const MAX_EXPERTS: usize = 1 << 12;
 /// The mixture of experts in a layer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Experts {
-    pub n_experts: usize,
+    pub n_all: usize,
     /// How many of them each token uses.
     pub n_chosen: usize,
     /// The inner width of an expert.
@@ -105,7 +105,7 @@ impl ExpertKeys {
     /// experts.
     pub(super) fn read(self, facts: &Facts<'_>) -> Result<Experts, EngineError> {
         Ok(Experts {
-            n_experts: facts.required_size(self.n_experts)?,
+            n_all: facts.required_size(self.n_experts)?,
             n_chosen: facts.required_size(self.n_chosen)?,
             ffn_size: facts.required_size(self.ffn_size)?,
             router: Router::SOFTMAX,
@@ -144,7 +144,7 @@ impl Blueprint {
     /// Returns what is impossible about the mixtures.
     pub(super) fn expert_error(&self) -> Option<String> {
         let Experts {
-            n_experts,
+            n_all: n_experts,
             n_chosen,
             router,
             ..

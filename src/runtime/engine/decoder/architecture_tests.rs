@@ -244,7 +244,7 @@ fn experts_that_do_not_fit_in_memory_are_read_again() {
 fn with_all_experts(folder: &Path, is_gguf: bool) -> (Blueprint, Catalog) {
     let (mut blueprint, catalog) = open(folder, is_gguf);
     if let Some(experts) = &mut blueprint.experts {
-        experts.n_chosen = experts.n_experts;
+        experts.n_chosen = experts.n_all;
     }
     (blueprint, catalog)
 }

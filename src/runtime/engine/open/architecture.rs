@@ -19,7 +19,7 @@ use crate::kernels::attention::CacheType;
 /// A model's architecture, and what runs it.
 pub(super) enum Architecture {
     /// Our own decoder.
-    Quartet(Blueprint),
+    Quartet(Box<Blueprint>),
     /// candle-transformers.
     Candle(Plan),
 }
@@ -55,7 +55,7 @@ impl Architecture {
         plan: impl FnOnce() -> Result<Option<Plan>, EngineError>,
     ) -> Result<Self, EngineError> {
         match blueprint {
-            Ok(blueprint) => Ok(Self::Quartet(blueprint)),
+            Ok(blueprint) => Ok(Self::Quartet(Box::new(blueprint))),
             Err(error @ EngineError::UnsupportedArchitecture { .. }) => {
                 plan()?.map(Self::Candle).ok_or_else(|| named(error, path))
             }
@@ -159,13 +159,13 @@ impl Architecture {
         let candle = device.candle().clone();
         match self {
             Self::Quartet(blueprint) if candle.is_cpu() => {
-                let decoder = Decoder::on_cpu(blueprint, checkpoint, compute)?;
+                let decoder = Decoder::on_cpu(*blueprint, checkpoint, compute)?;
                 let n_params = decoder.n_params();
                 Ok((Box::new(decoder), n_params))
             }
             Self::Quartet(blueprint) => {
                 let decoder =
-                    Decoder::on_device(blueprint, checkpoint, candle, device.precision())?;
+                    Decoder::on_device(*blueprint, checkpoint, candle, device.precision())?;
                 let n_params = decoder.n_params();
                 Ok((Box::new(decoder), n_params))
             }

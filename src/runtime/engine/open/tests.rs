@@ -121,7 +121,7 @@ fn logits(lm: &mut dyn CausalLm) -> Vec<f32> {
 
 fn blueprint(architecture: Architecture) -> Blueprint {
     match architecture {
-        Architecture::Quartet(blueprint) => blueprint,
+        Architecture::Quartet(blueprint) => *blueprint,
         Architecture::Candle(_) => panic!("our own decoder should support this model"),
     }
 }

@@ -163,36 +163,6 @@ fn python_calls_and_dicts_mean_the_same_as_in_transformers() {
             "",
         ),
         (
-            "model.generate(**inputs, guidance_scale=1.5, negative_prompt_ids=tokenizer('A sad story:', return_tensors='pt').input_ids)",
-            Tool::Transformers,
-            "top token · guided × 1.5",
-            "",
-        ),
-        (
-            "model.generate(**inputs, guidance_scale=1.5, negative_prompt_ids=negative)",
-            Tool::Transformers,
-            "top token",
-            "negative_prompt_ids is not supported: its text is unknown; choose guidance and type the second prompt instead",
-        ),
-        (
-            "model.generate(**inputs, dola_layers=[2, 4, 6], custom_generate='transformers-community/dola', trust_remote_code=True)",
-            Tool::Transformers,
-            "top token · guided by difference",
-            "",
-        ),
-        (
-            "model.generate(**inputs, dola_layers='low', trust_remote_code=True)",
-            Tool::Transformers,
-            "top token",
-            "dola_layers low is not supported: its layers depend on the model; list their numbers instead",
-        ),
-        (
-            "model.generate(**inputs, num_beams=2, guidance_scale=1.5)",
-            Tool::Transformers,
-            "2 beams",
-            "guidance_scale 1.5 is not supported here: Guidance writes one token at a time, so it can’t be combined with beams or drafts",
-        ),
-        (
             "model.generate(**inputs, num_beams=5)",
             Tool::Transformers,
             "5 beams",
@@ -236,6 +206,42 @@ fn python_calls_and_dicts_mean_the_same_as_in_transformers() {
             Tool::Transformers,
             "top token",
             "**gen_kwargs is not supported",
+        ),
+    ]);
+}
+
+#[test]
+fn guidance_means_the_same_as_in_transformers() {
+    check(&[
+        (
+            "model.generate(**inputs, guidance_scale=1.5, negative_prompt_ids=tokenizer('A sad story:', return_tensors='pt').input_ids)",
+            Tool::Transformers,
+            "top token · guided × 1.5",
+            "",
+        ),
+        (
+            "model.generate(**inputs, guidance_scale=1.5, negative_prompt_ids=negative)",
+            Tool::Transformers,
+            "top token",
+            "negative_prompt_ids is not supported: its text is unknown; choose guidance and type the second prompt instead",
+        ),
+        (
+            "model.generate(**inputs, dola_layers=[2, 4, 6], custom_generate='transformers-community/dola', trust_remote_code=True)",
+            Tool::Transformers,
+            "top token · guided by difference",
+            "",
+        ),
+        (
+            "model.generate(**inputs, dola_layers='low', trust_remote_code=True)",
+            Tool::Transformers,
+            "top token",
+            "dola_layers low is not supported: its layers depend on the model; list their numbers instead",
+        ),
+        (
+            "model.generate(**inputs, num_beams=2, guidance_scale=1.5)",
+            Tool::Transformers,
+            "2 beams",
+            "guidance_scale 1.5 is not supported here: Guidance writes one token at a time, so it can’t be combined with beams or drafts",
         ),
     ]);
 }

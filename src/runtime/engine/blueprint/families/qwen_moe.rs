@@ -1,4 +1,4 @@
-//! Qwen 2 and 3 with experts, and OLMoE, which has the experts of Qwen 2 without the shared one.
+//! Qwen 2 and 3 with experts, and `OLMoE`, which has the experts of Qwen 2 without the shared one.
 
 use super::Family;
 use super::qwen::windowed;

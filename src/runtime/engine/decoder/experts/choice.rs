@@ -26,8 +26,8 @@ pub(in crate::engine::decoder) fn route(
     outputs: &[f32],
     choice_bias: &[f32],
 ) -> Vec<ExpertRows> {
-    let mut uses: Vec<Vec<Use>> = vec![Vec::new(); plan.n_experts];
-    for (row, outputs) in outputs.chunks_exact(plan.n_experts.max(1)).enumerate() {
+    let mut uses: Vec<Vec<Use>> = vec![Vec::new(); plan.n_all];
+    for (row, outputs) in outputs.chunks_exact(plan.n_all.max(1)).enumerate() {
         for (expert, weight) in choose(&plan.router, plan.n_chosen, outputs, choice_bias) {
             if let Some(uses) = uses.get_mut(expert) {
                 uses.push(Use { row, weight });
@@ -180,7 +180,7 @@ mod tests {
     fn rows_are_grouped_by_expert_in_order() {
         let outputs = [0.0, 2.0, 1.0, 5.0, 0.0, 4.0];
         let plan = Experts {
-            n_experts: 3,
+            n_all: 3,
             n_chosen: 2,
             ffn_size: 1,
             router: Router::SOFTMAX,

@@ -19,15 +19,15 @@ impl<F: Form> Loader<'_, '_, F> {
             return Ok(None);
         };
         let hidden = self.blueprint.hidden_size;
-        let router = [(TensorRole::Router, plan.n_experts)];
+        let router = [(TensorRole::Router, plan.n_all)];
         let router = self.projection(layer, &router, hidden, plan.biases)?;
         let choice_bias = if plan.router.choice_bias {
-            self.experts_vector(TensorRole::ExpertChoiceBias, layer, plan.n_experts)?
+            self.experts_vector(TensorRole::ExpertChoiceBias, layer, plan.n_all)?
         } else {
             Vec::new()
         };
         let (own_norms, scales) = if plan.beside == Beside::DenseNetwork {
-            let scales = self.experts_vector(TensorRole::ExpertScale, layer, plan.n_experts)?;
+            let scales = self.experts_vector(TensorRole::ExpertScale, layer, plan.n_all)?;
             (Some(self.own_norms(layer)?), scales)
         } else {
             (None, Vec::new())
@@ -136,8 +136,8 @@ impl<F: Form> Loader<'_, '_, F> {
             SEPARATE
         };
         let mut inputs: Vec<Vec<StoredTensor>> = Vec::new();
-        inputs.resize_with(plan.n_experts, Vec::new);
-        let mut input_biases = vec![Vec::new(); plan.n_experts];
+        inputs.resize_with(plan.n_all, Vec::new);
+        let mut input_biases = vec![Vec::new(); plan.n_all];
         for matrix in layout {
             let n_rows = if *matrix == ExpertMatrix::GateUp {
                 2 * ffn
@@ -189,8 +189,7 @@ impl<F: Form> Loader<'_, '_, F> {
             names.next().filter(|_| naming.is_gguf())
         });
         let Some(name) = stacked else {
-            let names =
-                (0..plan.n_experts).map(|expert| naming.single_expert(matrix, layer, expert));
+            let names = (0..plan.n_all).map(|expert| naming.single_expert(matrix, layer, expert));
             let names: Vec<String> = names.collect();
             let shape = [n_rows, width];
             return names.iter().map(|name| self.take(name, &shape)).collect();
@@ -198,11 +197,11 @@ impl<F: Form> Loader<'_, '_, F> {
         // Blocks of four bits are stored in the usual order even there.
         let is_transposed = plan.transposed && !self.is_quantized(&name);
         if is_transposed {
-            let stacked = self.take(&name, &[plan.n_experts, width, n_rows])?;
+            let stacked = self.take(&name, &[plan.n_all, width, n_rows])?;
             let matrices = stacked.unstacked().into_iter();
             return Ok(matrices.map(StoredTensor::transposed).collect());
         }
-        let stacked = self.take(&name, &[plan.n_experts, n_rows, width])?;
+        let stacked = self.take(&name, &[plan.n_all, n_rows, width])?;
         Ok(stacked.unstacked())
     }
 
@@ -218,7 +217,7 @@ impl<F: Form> Loader<'_, '_, F> {
         let Some(name) = names.into_iter().next().filter(|_| plan.biases) else {
             return Ok(Vec::new());
         };
-        let values = self.take(&name, &[plan.n_experts, width])?.values()?;
+        let values = self.take(&name, &[plan.n_all, width])?.values()?;
         Ok(values.chunks_exact(width).map(<[f32]>::to_vec).collect())
     }
 

@@ -2,10 +2,10 @@
 
 use candle_core::{DType, Tensor};
 
+use super::Tensors;
 use super::activation::activated;
 use super::norm::normed;
 use super::projection::Projection;
-use super::{TensorBackend, Tensors};
 use crate::engine::EngineError;
 use crate::engine::decoder::backend::Form;
 use crate::engine::decoder::experts::{ExpertLayer, ExpertRows, StoredExpert, route};
@@ -28,42 +28,39 @@ impl DeviceExpert {
     }
 }
 
-impl TensorBackend {
-    /// Adds the output of a layer's experts to that of the network beside them, if it has one.
-    /// `values` is the input of that network, `hidden` the residual stream.
-    pub(super) fn with_experts(
-        &self,
-        layer: &ExpertLayer<Tensors>,
-        values: &Tensor,
-        hidden: &Tensor,
-        dense: Option<Tensor>,
-    ) -> candle_core::Result<Tensor> {
-        let own = layer.own_norms.as_ref();
-        let dense = match (dense, &layer.shared_gate) {
-            (Some(dense), Some(gate)) => {
-                let gate = candle_nn::ops::sigmoid(&gate.forward(values)?)?;
-                Some(dense.broadcast_mul(&gate)?)
-            }
-            (dense, _) => normed_if_any(own.map(|norms| &norms.dense_after), dense)?,
-        };
-        let (router_input, input) = match own {
-            None => (values.clone(), values.clone()),
-            Some(norms) => (
-                normed(Some(&norms.router), hidden)?,
-                normed(Some(&norms.experts), hidden)?,
-            ),
-        };
-        let scores = layer.router.forward(&router_input)?;
-        let scores: Vec<f32> = scores.to_dtype(DType::F32)?.flatten_all()?.to_vec1()?;
-        let mut sum = input.zeros_like()?;
-        for rows in route(&layer.plan, &scores, &layer.choice_bias) {
-            sum = add_expert(layer, &rows, &input, &sum)?;
+/// Adds the output of a layer's experts to that of the network beside them, if it has one.
+/// `values` is the input of that network, `hidden` the residual stream.
+pub(super) fn with_experts(
+    layer: &ExpertLayer<Tensors>,
+    values: &Tensor,
+    hidden: &Tensor,
+    dense: Option<Tensor>,
+) -> candle_core::Result<Tensor> {
+    let own = layer.own_norms.as_ref();
+    let dense = match (dense, &layer.shared_gate) {
+        (Some(dense), Some(gate)) => {
+            let gate = candle_nn::ops::sigmoid(&gate.forward(values)?)?;
+            Some(dense.broadcast_mul(&gate)?)
         }
-        let sum = normed(own.map(|norms| &norms.experts_after), &sum)?;
-        match dense {
-            Some(dense) => dense + sum,
-            None => Ok(sum),
-        }
+        (dense, _) => normed_if_any(own.map(|norms| &norms.dense_after), dense)?,
+    };
+    let (router_input, input) = match own {
+        None => (values.clone(), values.clone()),
+        Some(norms) => (
+            normed(Some(&norms.router), hidden)?,
+            normed(Some(&norms.experts), hidden)?,
+        ),
+    };
+    let scores = layer.router.forward(&router_input)?;
+    let scores: Vec<f32> = scores.to_dtype(DType::F32)?.flatten_all()?.to_vec1()?;
+    let mut sum = input.zeros_like()?;
+    for rows in route(&layer.plan, &scores, &layer.choice_bias) {
+        sum = add_expert(layer, &rows, &input, &sum)?;
+    }
+    let sum = normed(own.map(|norms| &norms.experts_after), &sum)?;
+    match dense {
+        Some(dense) => dense + sum,
+        None => Ok(sum),
     }
 }
 

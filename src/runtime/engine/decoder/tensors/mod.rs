@@ -20,7 +20,7 @@ use candle_core::{DType, Device, Tensor};
 
 use self::activation::activated;
 use self::batch::{Batch, Model};
-use self::experts::DeviceExpert;
+use self::experts::{DeviceExpert, with_experts};
 use self::mixers::mixed;
 use self::norm::normed;
 use self::projection::{Policy, Projection};
@@ -368,7 +368,7 @@ impl TensorBackend {
             None => None,
         };
         let found = match (&layer.experts, dense) {
-            (Some(experts), dense) => self.with_experts(experts, &input, &hidden, dense)?,
+            (Some(experts), dense) => with_experts(experts, &input, &hidden, dense)?,
             (None, Some(dense)) => dense,
             (None, None) => return Ok(hidden),
         };
