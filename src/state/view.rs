@@ -144,7 +144,7 @@ impl Tint {
     }
 
     /// Returns the label of each step of the scale, from expected to unexpected. For a watermark,
-    /// see [`AppState::tint_legend`](crate::state::AppState::tint_legend).
+    /// see [`ViewChoices::tint_legend`](crate::state::ViewChoices::tint_legend).
     pub const fn legend(self) -> [&'static str; 5] {
         match self.scale() {
             Some(scale) => scale.legend(),
