@@ -4,13 +4,15 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use egui::text::{CCursor, LayoutJob, TextFormat};
-use egui::{Galley, Pos2, Rect, Stroke, StrokeKind, Ui, Vec2};
+use egui::{Color32, Galley, Pos2, Rect, Stroke, StrokeKind, Ui, Vec2};
 
 /// A text that is laid out.
 pub(in crate::lab) struct TintedText {
     galley: Arc<Galley>,
     /// The number of characters up to the end of each piece.
     ends: Vec<usize>,
+    /// The number of spaces at the start of each piece, which are neither tinted nor ringed.
+    n_spaces: Vec<usize>,
 }
 
 impl TintedText {
@@ -22,14 +24,30 @@ impl TintedText {
     ) -> Self {
         let mut job = LayoutJob::default();
         job.wrap.max_width = width;
-        let mut ends = Vec::new();
+        let (mut ends, mut n_spaces) = (Vec::new(), Vec::new());
         for (piece, format) in pieces {
             let before = ends.last().copied().unwrap_or(0);
             ends.push(before + piece.chars().count());
-            job.append(&piece, 0.0, format);
+            let word = piece.trim_start_matches(' ');
+            let (spaces, word) = match piece.strip_suffix(word) {
+                Some(spaces) if !word.is_empty() => (spaces, word),
+                _ => ("", piece.as_str()),
+            };
+            n_spaces.push(spaces.len());
+            let plain = TextFormat {
+                background: Color32::TRANSPARENT,
+                underline: Stroke::NONE,
+                ..format.clone()
+            };
+            job.append(spaces, 0.0, plain);
+            job.append(word, 0.0, format);
         }
         let galley = ui.painter().layout_job(job);
-        Self { galley, ends }
+        Self {
+            galley,
+            ends,
+            n_spaces,
+        }
     }
 
     /// Returns the text without its tints.
@@ -56,13 +74,17 @@ impl TintedText {
 
     /// Rings pieces of the text that was painted here. What wraps is ringed on its first line only.
     pub(in crate::lab) fn ring(&self, ui: &Ui, at: Pos2, pieces: Range<usize>, edge: Stroke) {
-        let end_of = |n: usize| n.checked_sub(1).and_then(|piece| self.ends.get(piece));
-        let edge_of = |n: usize| {
-            let cursor = CCursor::new(end_of(n).copied().unwrap_or(0));
-            let caret = self.galley.pos_from_cursor(cursor);
+        let end_of = |n: usize| {
+            let end = n.checked_sub(1).and_then(|piece| self.ends.get(piece));
+            end.copied().unwrap_or(0)
+        };
+        let caret_at = |index: usize| {
+            let caret = self.galley.pos_from_cursor(CCursor::new(index));
             caret.translate(at.to_vec2())
         };
-        let (first, last): (Rect, Rect) = (edge_of(pieces.start), edge_of(pieces.end));
+        let n_spaces = self.n_spaces.get(pieces.start).copied().unwrap_or(0);
+        let start = end_of(pieces.start) + n_spaces;
+        let (first, last): (Rect, Rect) = (caret_at(start), caret_at(end_of(pieces.end)));
         let right = if last.top() > first.top() {
             at.x + self.galley.size().x
         } else {

@@ -11,7 +11,7 @@ use crate::reference::{ADVICE, Advice, Bar, EngineUse, Page, Picture, Subject};
 use crate::state::{Command, HelpTab};
 
 /// The width of the list of pages, in points.
-const LIST: f32 = 184.0;
+const LIST: f32 = 212.0;
 
 /// The height of a candidate's bars, and the widths of its word and of a number.
 const BAR: f32 = 20.0;
