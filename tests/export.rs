@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use quartet::export::{ExportFormat, json, render, render_panes};
 use quartet::generation::{
-    ChatRecord, FinishReason, Generation, GenerationId, Piece, PromptRecord,
+    ChatRecord, ChatSettings, FinishReason, Generation, GenerationId, Piece, PromptRecord,
 };
 
 use self::fixture::{greedy, top_p, without_version};
@@ -103,7 +103,7 @@ fn a_chat_and_its_rendered_prompt_survive_json() {
     let mut chat = greedy();
     chat.prompt = Arc::new(PromptRecord {
         chat: Some(ChatRecord {
-            system: Some("Be kind".to_owned()),
+            settings: ChatSettings::with_system("Be kind"),
             rendered: "<|user|>Once upon".to_owned(),
         }),
         ..(*first.prompt).clone()

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::failure::Failure;
 use super::text_input::{MAX_TEXT_BYTES, read_text};
-use crate::generation::PromptText;
+use crate::generation::{ChatSettings, GIVEN_VARIABLES, PromptText, TemplateKwargs};
 
 /// Whether prompts are raw text or messages to answer.
 #[derive(Debug, Args)]
@@ -23,16 +23,46 @@ pub(crate) struct ChatArguments {
         requires = "chat"
     )]
     system: Option<String>,
+
+    #[arg(
+        long,
+        help = r#"Variables of the chat template, as in '{"enable_thinking": false}'"#,
+        value_name = "JSON",
+        requires = "chat",
+        value_parser = template_kwargs
+    )]
+    chat_template_kwargs: Option<TemplateKwargs>,
 }
 
 impl ChatArguments {
     /// Makes a prompt from a text.
     pub(crate) fn prompt(&self, text: impl Into<String>) -> PromptText {
         if self.chat {
-            PromptText::chat_with(text, self.system.clone())
+            let settings = ChatSettings {
+                system: self.system.clone(),
+                kwargs: self.chat_template_kwargs.clone().unwrap_or_default(),
+            };
+            PromptText::chat_with(text, settings)
         } else {
             PromptText::raw(text)
         }
+    }
+}
+
+/// Reads the variables for a chat template.
+fn template_kwargs(json: &str) -> Result<TemplateKwargs, String> {
+    let kwargs: Option<TemplateKwargs> = serde_json::from_str(json).ok();
+    let Some(kwargs) = kwargs else {
+        return Err(r#"write a JSON object, as in {"enable_thinking": false}"#.to_owned());
+    };
+    match GIVEN_VARIABLES
+        .iter()
+        .find(|name| kwargs.contains_key(**name))
+    {
+        Some(name) => Err(format!(
+            "{name} is what the prompt is about; it can’t be set"
+        )),
+        None => Ok(kwargs),
     }
 }
 
@@ -56,7 +86,21 @@ fn lines(text: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::lines;
+    use super::{lines, template_kwargs};
+
+    #[test]
+    fn template_variables_are_a_json_object() {
+        let read = template_kwargs(r#"{"enable_thinking": false, "reasoning_effort": "low"}"#);
+        assert_eq!(read.unwrap()["enable_thinking"], false);
+        for (json, error) in [
+            ("false", "write a JSON object"),
+            ("{enable_thinking: false}", "write a JSON object"),
+            (r#"{"messages": []}"#, "messages is what"),
+        ] {
+            let found = template_kwargs(json).unwrap_err();
+            assert!(found.starts_with(error), "{found}");
+        }
+    }
 
     #[test]
     fn every_line_with_words_is_a_prompt() {

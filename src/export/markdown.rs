@@ -100,9 +100,13 @@ fn push_prompt(page: &mut String, prompt: &PromptRecord) {
         line(page, &fenced(&prompt.text));
         return;
     };
-    if let Some(system) = &chat.system {
+    if let Some(system) = &chat.settings.system {
         line(page, "System prompt:");
         line(page, &fenced(system));
+    }
+    if let Some(kwargs) = chat.settings.kwargs_json() {
+        line(page, "Template variables:");
+        line(page, &fenced(&kwargs));
     }
     line(page, "Message:");
     line(page, &fenced(&prompt.text));

@@ -25,7 +25,7 @@ pub fn prompt_hash(prompt: &PromptRecord) -> String {
 #[cfg(test)]
 mod tests {
     use super::prompt_hash;
-    use crate::generation::{ChatRecord, PromptRecord};
+    use crate::generation::{ChatRecord, ChatSettings, PromptRecord};
 
     #[test]
     fn the_hash_is_that_of_the_text_that_the_model_read() {
@@ -36,7 +36,7 @@ mod tests {
         let typed = prompt_hash(&prompt);
         assert_eq!(typed, "d88f6d8372f4");
         prompt.chat = Some(ChatRecord {
-            system: None,
+            settings: ChatSettings::default(),
             rendered: "Once".to_owned(),
         });
         "Twice".clone_into(&mut prompt.text);

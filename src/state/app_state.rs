@@ -142,6 +142,7 @@ impl AppState {
             prompt_mode: self.prompt.mode,
             system: self.prompt.system.clone(),
             sends_empty_system: self.prompt.sends_empty_system,
+            template_kwargs: self.prompt.template_kwargs.clone(),
             panes: self
                 .panes
                 .iter()

@@ -5,7 +5,10 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{Effect, ModelStatus, Settings, capitalize};
-use crate::generation::{PromptForm, PromptRecord, PromptText, PromptToken};
+use crate::generation::{
+    ChatSettings, ChatSupport, PromptForm, PromptRecord, PromptText, PromptToken, TemplateKwargs,
+    TemplateSwitch,
+};
 use crate::worker::Request;
 
 /// How the model treats the prompt.
@@ -51,6 +54,8 @@ pub struct Prompt {
     /// Whether an empty system prompt is sent as an empty message. Many templates write a system
     /// message of their own if there is none.
     pub sends_empty_system: bool,
+    /// The variables of the chat template that were set, for each model that reads them.
+    pub template_kwargs: TemplateKwargs,
     /// The engine's latest tokenization of the prompt, which may lag behind `text`.
     pub reading: Option<PromptReading>,
 }
@@ -63,6 +68,7 @@ impl Prompt {
             mode: settings.prompt_mode,
             system: settings.system.clone(),
             sends_empty_system: settings.sends_empty_system,
+            template_kwargs: settings.template_kwargs.clone(),
             reading: None,
         }
     }
@@ -73,6 +79,7 @@ impl Prompt {
         settings.prompt_mode = self.mode;
         settings.system.clone_from(&self.system);
         settings.sends_empty_system = self.sends_empty_system;
+        settings.template_kwargs.clone_from(&self.template_kwargs);
     }
 }
 
@@ -117,9 +124,9 @@ impl std::fmt::Display for PromptLength {
 impl Prompt {
     /// Returns the prompt with its mode, as it is sent to the engine.
     pub fn to_text(&self) -> PromptText {
-        match self.mode {
-            PromptMode::Raw => PromptText::raw(&self.text),
-            PromptMode::Chat => PromptText::chat_with(&self.text, self.system_message()),
+        PromptText {
+            text: self.text.clone(),
+            form: self.form(),
         }
     }
 
@@ -127,6 +134,27 @@ impl Prompt {
     fn system_message(&self) -> Option<String> {
         let is_sent = self.sends_empty_system || !self.system.is_empty();
         is_sent.then(|| self.system.clone())
+    }
+
+    /// Returns the switches of the chat template that can be set now.
+    pub fn switches<'a>(&self, main: &'a ModelStatus) -> &'a [TemplateSwitch] {
+        let chat = main.ready().map(|model| &model.chat);
+        match chat {
+            Some(ChatSupport::Ready { switches }) if self.mode == PromptMode::Chat => switches,
+            _ => &[],
+        }
+    }
+
+    /// Takes over how a text was asked for.
+    pub(super) fn set_form(&mut self, form: PromptForm) {
+        let (mode, chat) = match form {
+            PromptForm::Raw => (PromptMode::Raw, ChatSettings::default()),
+            PromptForm::Chat(chat) => (PromptMode::Chat, chat),
+        };
+        self.mode = mode;
+        self.sends_empty_system = chat.system.as_ref().is_some_and(String::is_empty);
+        self.system = chat.system.unwrap_or_default();
+        self.template_kwargs = chat.kwargs;
     }
 
     /// Returns the length of the prompt, if known. While the user types, this is the last length
@@ -204,9 +232,10 @@ impl Prompt {
     fn form(&self) -> PromptForm {
         match self.mode {
             PromptMode::Raw => PromptForm::Raw,
-            PromptMode::Chat => PromptForm::Chat {
+            PromptMode::Chat => PromptForm::Chat(ChatSettings {
                 system: self.system_message(),
-            },
+                kwargs: self.template_kwargs.clone(),
+            }),
         }
     }
 

@@ -6,10 +6,10 @@ use super::branches::{KeptTexts, RunTexts, renumber};
 use super::runs::{HiddenSession, what_if_words};
 use super::{
     AppState, BranchTree, Command, Effect, MAX_PANES, Notice, Notices, OpenedRun, Pace, Page, Pane,
-    PaneId, PaneStatus, Prompt, PromptMode, RunCommand, RunRequest, Settings, Undo, unix_time_secs,
+    PaneId, PaneStatus, Prompt, RunCommand, RunRequest, Settings, Undo, unix_time_secs,
 };
 use crate::export::json::{Branch, RunFile, RunHeader};
-use crate::generation::{FinishReason, Generation, GenerationId, PaneSettings};
+use crate::generation::{FinishReason, Generation, GenerationId, PaneSettings, PromptForm};
 
 /// The settings and the texts on screen. While a run is open, they are those that it hides.
 #[derive(Debug, Clone, PartialEq)]
@@ -169,15 +169,8 @@ impl AppState {
     fn fill_from(&mut self, texts: Vec<Generation>, branches: Vec<Branch>) {
         if let Some(first) = texts.first() {
             self.prompt.text.clone_from(&first.prompt.text);
-            let chat = first.prompt.chat.as_ref();
-            self.prompt.mode = if chat.is_some() {
-                PromptMode::Chat
-            } else {
-                PromptMode::Raw
-            };
-            let system = chat.and_then(|chat| chat.system.clone());
-            self.prompt.sends_empty_system = system.as_ref().is_some_and(String::is_empty);
-            self.prompt.system = system.unwrap_or_default();
+            self.prompt
+                .set_form(PromptForm::of(first.prompt.chat.as_ref()));
             self.limits = first.config.limits.clone();
             self.seed = first.config.seed;
         }

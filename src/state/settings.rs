@@ -9,7 +9,7 @@ use super::{
     AddedServer, ByHand, ChosenFolders, HistoryLimits, LessonProgress, MAX_RECENT, Notice, Notices,
     Pace, PromptMode, RecentModel, ViewChoices,
 };
-use crate::generation::{GenerationConfig, Limits, PaneSettings};
+use crate::generation::{GenerationConfig, Limits, PaneSettings, TemplateKwargs};
 use crate::interop::presets::OwnPreset;
 use crate::lab::LabSettings;
 use crate::worker::ComputeChoice;
@@ -28,6 +28,8 @@ pub struct Settings {
     pub system: String,
     /// Whether an empty system prompt is sent as an empty message.
     pub sends_empty_system: bool,
+    /// The variables of the chat template that were set.
+    pub template_kwargs: TemplateKwargs,
     /// The panes' settings, from left to right.
     pub panes: Vec<PaneSettings>,
     /// When generations stop; shared by all panes.
@@ -67,6 +69,7 @@ impl Default for Settings {
             prompt_mode: PromptMode::Raw,
             system: String::new(),
             sends_empty_system: false,
+            template_kwargs: TemplateKwargs::new(),
             panes: PaneSettings::classics().to_vec(),
             limits: Limits::default(),
             seed: GenerationConfig::DEFAULT_SEED,
@@ -252,6 +255,7 @@ mod tests {
             prompt_mode: PromptMode::Chat,
             system: "Be brief".to_owned(),
             sends_empty_system: true,
+            template_kwargs: [("enable_thinking".to_owned(), false.into())].into(),
             ..Settings::default()
         };
         settings.limits.stop_strings = vec!["\n\n".to_owned()];

@@ -8,7 +8,7 @@ use candle_core::quantized::GgmlDType;
 use candle_core::quantized::gguf_file::Value;
 use quartet::decoding::TokenId;
 use quartet::engine::{EngineError, LoadedModel};
-use quartet::generation::{ChatSupport, PieceKind, PromptText};
+use quartet::generation::{ChatSettings, ChatSupport, PieceKind, PromptText, TemplateSwitch};
 use serde_json::json;
 
 use crate::decoder::fixture::{N_VOCAB, open, tokenizer, write_folder, write_gguf};
@@ -111,7 +111,7 @@ fn a_chat_has_one_bos_token_and_ends_with_the_generation_prompt() {
         (false, None),
     ] {
         let model = folder_with(&[config(begins), tokenizer_json(added, None)]).unwrap();
-        assert_eq!(model.chat_support(), ChatSupport::Ready);
+        assert_eq!(model.chat_support(), ChatSupport::ready());
         let begin = if added.is_some() { vec![1] } else { Vec::new() };
         let raw = ids(&model, &PromptText::raw("w5 w9"));
         assert_eq!(raw, [begin, vec![5, 9]].concat());
@@ -127,7 +127,7 @@ fn a_chat_has_one_bos_token_and_ends_with_the_generation_prompt() {
     let prompt = model.encode_prompt(&PromptText::chat("w5", "w8")).unwrap();
     let chat = prompt.chat.unwrap();
     assert_eq!(chat.rendered, "<s> w6 w8</s> w6 w5</s> w7");
-    let system = chat.system.as_deref();
+    let system = chat.settings.system.as_deref();
     assert_eq!((prompt.text.as_str(), system), ("w5", Some("w8")));
 }
 
@@ -161,13 +161,43 @@ fn an_empty_system_message_is_not_the_same_as_none() {
         (Some(""), "w8 w5"),
         (Some(" w4"), "w8 w4 w5"),
     ] {
-        let prompt = PromptText::chat_with("w5", system.map(str::to_owned));
+        let settings = system.map(ChatSettings::with_system);
+        let prompt = PromptText::chat_with("w5", settings.unwrap_or_default());
         let chat = model.encode_prompt(&prompt).unwrap().chat.unwrap();
         assert_eq!(
-            (chat.rendered.as_str(), chat.system.as_deref()),
+            (chat.rendered.as_str(), chat.settings.system.as_deref()),
             (expected, system)
         );
     }
+}
+
+#[test]
+fn variables_reach_the_template_and_it_says_which_switches_it_reads() {
+    let template = "{{ messages[0].content }}{% if enable_thinking is defined and not \
+                    enable_thinking %} w8{% endif %}{{ bos_token }}";
+    let template = ("chat_template.jinja", template.to_owned());
+    let model = folder_with(&[config(false), template]).unwrap();
+    let switches = vec![TemplateSwitch::EnableThinking];
+    assert_eq!(model.chat_support(), ChatSupport::Ready { switches });
+    let rendered = |kwargs: serde_json::Value| {
+        let settings = ChatSettings {
+            kwargs: serde_json::from_value(kwargs).unwrap(),
+            ..ChatSettings::default()
+        };
+        let prompt = PromptText::chat_with("w5", settings.clone());
+        let chat = model.encode_prompt(&prompt).unwrap().chat.unwrap();
+        assert_eq!(chat.settings, settings);
+        chat.rendered
+    };
+    let usual = rendered(json!({}));
+    assert!(usual.starts_with("w5") && !usual.contains("w8"), "{usual}");
+    assert_eq!(rendered(json!({"enable_thinking": true})), usual);
+    let without = rendered(json!({"enable_thinking": false}));
+    assert_eq!(without, usual.replacen("w5", "w5 w8", 1));
+    // As in transformers, they replace a special token of the same name.
+    assert_eq!(rendered(json!({"bos_token": " w4"})), "w5 w4");
+    // What the chat is about can't be replaced.
+    assert_eq!(rendered(json!({"messages": []})), usual);
 }
 
 /// The texts are those of transformers 5.24: `special_tokens_map.json` counts unless
@@ -280,7 +310,7 @@ fn a_broken_template_does_not_affect_plain_texts() {
 fn a_gguf_file_provides_its_template_and_end_tokens() {
     let template = Value::String(TEMPLATE.to_owned());
     let model = gguf_with(&[("tokenizer.chat_template", template.clone())]);
-    assert_eq!(model.chat_support(), ChatSupport::Ready);
+    assert_eq!(model.chat_support(), ChatSupport::ready());
     let prompt = model.encode_prompt(&PromptText::chat("w5", "")).unwrap();
     assert_eq!(prompt.chat.unwrap().rendered, "<s> w6 w5</s> w7");
     assert_eq!(
@@ -300,7 +330,7 @@ fn a_gguf_file_provides_its_template_and_end_tokens() {
         ("tokenizer.ggml.eot_token_id", Value::U32(20)),
         ("tokenizer.ggml.eom_token_id", Value::U32(21)),
     ]);
-    assert_eq!(model.chat_support(), ChatSupport::Ready);
+    assert_eq!(model.chat_support(), ChatSupport::ready());
     assert_eq!(model.end_tokens, [2, 3, 20, 21].map(TokenId));
 
     // The id of a special token may have any integer type.

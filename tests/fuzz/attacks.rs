@@ -16,7 +16,7 @@ use std::path::Path;
 use quartet::decoding::{Coins, History, SamplerChain, TokenId};
 use quartet::engine::{ChatTemplate, Compute, Message, Role, Row, Tokenizer, open_path};
 use quartet::export::{ExportFormat, json, render};
-use quartet::generation::{Generation, PaneSettings};
+use quartet::generation::{Generation, PaneSettings, TemplateKwargs};
 use quartet::interop::tools::import_settings;
 use quartet::worker::{ServerKind, Transcript};
 use serde_json::Value;
@@ -113,8 +113,10 @@ pub fn chat_template(data: &[u8]) {
         message(Role::Assistant, "No."),
         message(Role::User, "Why?"),
     ];
-    template.render(&chat, true).ok();
-    template.render(&chat[1..2], false).ok();
+    template.render(&chat, true, &TemplateKwargs::new()).ok();
+    template
+        .render(&chat[1..2], false, &TemplateKwargs::new())
+        .ok();
 }
 
 /// Opens a folder whose `config.json` is the input.

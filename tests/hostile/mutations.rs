@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use quartet::engine::{ChatTemplate, Compute, Message, Role, open_path};
 use quartet::export::json;
-use quartet::generation::PaneSettings;
+use quartet::generation::{PaneSettings, TemplateKwargs};
 use quartet::interop::tools::import_settings;
 
 use crate::random::Random;
@@ -156,7 +156,7 @@ fn mutated_templates_never_cause_a_panic() {
             mutate(&mut bytes, usize::MAX, &mut Random(start * 60 + seed));
             let source = String::from_utf8_lossy(&bytes);
             if let Ok(template) = ChatTemplate::parse(&source, std::collections::BTreeMap::new()) {
-                template.render(&chat, true).ok();
+                template.render(&chat, true, &TemplateKwargs::new()).ok();
             }
         }
     }

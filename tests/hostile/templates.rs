@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use quartet::engine::{ChatError, ChatTemplate, Message, Role, render_templates_with};
+use quartet::generation::TemplateKwargs;
 
 fn render(source: &str) -> Result<String, ChatError> {
     render_templates_with(PathBuf::from(env!("CARGO_BIN_EXE_quartet")));
@@ -17,7 +18,7 @@ fn render(source: &str) -> Result<String, ChatError> {
         message(Role::User, "Why?\n"),
     ];
     let special = BTreeMap::from([("bos_token".to_owned(), "<s>".to_owned())]);
-    ChatTemplate::parse(source, special)?.render(&chat, true)
+    ChatTemplate::parse(source, special)?.render(&chat, true, &TemplateKwargs::new())
 }
 
 #[test]

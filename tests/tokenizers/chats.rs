@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use quartet::engine::{ChatError, ChatTemplate, Message, Role};
+use quartet::generation::TemplateKwargs;
 use serde_json::Value;
 
 fn folder() -> std::path::PathBuf {
@@ -43,7 +44,7 @@ fn chat_of(value: &Value) -> Vec<Message> {
 
 /// Renders a chat with a single user message.
 fn render_question(source: &str) -> Result<String, ChatError> {
-    parse(source)?.render(&[message(Role::User, "Why?")], true)
+    parse(source)?.render(&[message(Role::User, "Why?")], true, &TemplateKwargs::new())
 }
 
 #[test]
@@ -58,7 +59,7 @@ fn each_template_renders_like_jinja2() {
         for case in cases.as_array().unwrap() {
             let chat = &fixture["chats"][case["chat"].as_str().unwrap()];
             let awaits_answer = case["awaits_answer"].as_bool().unwrap();
-            let found = template.render(&chat_of(chat), awaits_answer);
+            let found = template.render(&chat_of(chat), awaits_answer, &TemplateKwargs::new());
             let place = format!("{name}, {}", case["chat"]);
             match (case["rendered"].as_str(), found) {
                 (Some(expected), Ok(found)) => assert_eq!(found, expected, "{place}"),
@@ -98,9 +99,16 @@ fn a_template_without_system_messages_reports_an_error() {
         ),
     ] {
         let template = parse(source).unwrap();
-        let error = template.render(&chat, true).unwrap_err();
+        let error = template
+            .render(&chat, true, &TemplateKwargs::new())
+            .unwrap_err();
         assert_eq!(error.to_string(), sentence);
-        assert_eq!(template.render(&chat[1..], true).unwrap(), "Why?");
+        assert_eq!(
+            template
+                .render(&chat[1..], true, &TemplateKwargs::new())
+                .unwrap(),
+            "Why?"
+        );
     }
 }
 
@@ -110,18 +118,31 @@ fn a_system_message_that_equals_the_templates_default_is_accepted() {
     let template = parse(&std::fs::read_to_string(file).unwrap()).unwrap();
     let question = message(Role::User, "Be of help. Why?");
     let default = template
-        .render(std::slice::from_ref(&question), true)
+        .render(
+            std::slice::from_ref(&question),
+            true,
+            &TemplateKwargs::new(),
+        )
         .unwrap();
     let explicit = [message(Role::System, "Be of help."), question.clone()];
-    assert_eq!(template.render(&explicit, true).unwrap(), default);
+    assert_eq!(
+        template
+            .render(&explicit, true, &TemplateKwargs::new())
+            .unwrap(),
+        default
+    );
 
     let trims = "{% for m in messages %}{{ m.content | trim }}{% endfor %}";
     let blank = [message(Role::System, " \n"), question.clone()];
-    let rendered = parse(trims).unwrap().render(&blank, true);
+    let rendered = parse(trims)
+        .unwrap()
+        .render(&blank, true, &TemplateKwargs::new());
     assert_eq!(rendered.unwrap(), question.content);
 
     let ignores = parse("{{ messages[-1].content }}").unwrap();
-    let error = ignores.render(&explicit, true).unwrap_err();
+    let error = ignores
+        .render(&explicit, true, &TemplateKwargs::new())
+        .unwrap_err();
     assert_eq!(error, ChatError::SystemPromptIgnored);
 }
 

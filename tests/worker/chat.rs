@@ -26,7 +26,7 @@ fn a_message_is_answered_through_the_chat_template() {
     harness
         .worker
         .send(Request::LoadModel(ModelSource::Embedded));
-    let is_loaded = |event: &Event| matches!(event, Event::ModelLoaded { chat, .. } if *chat == ChatSupport::Ready);
+    let is_loaded = |event: &Event| matches!(event, Event::ModelLoaded { chat, .. } if *chat == ChatSupport::ready());
     harness.until(is_loaded);
 
     let prompt = PromptText::chat("Hi", "");
@@ -48,7 +48,7 @@ fn a_message_is_answered_through_the_chat_template() {
     assert_eq!(prompt.text, "Hi");
     let chat = prompt.chat.as_ref().expect("the prompt is a chat");
     assert_eq!(
-        (chat.system.as_deref(), chat.rendered.as_str()),
+        (chat.settings.system.as_deref(), chat.rendered.as_str()),
         (None, "?Hi</s>:")
     );
     assert_eq!(prompt.tokens.len(), 5);

@@ -225,7 +225,7 @@ mod tests {
 
     use super::{Thought, ThoughtScan};
     use crate::generation::testing::{generation, generation_of};
-    use crate::generation::{ChatRecord, Generation, Piece, PromptRecord};
+    use crate::generation::{ChatRecord, ChatSettings, Generation, Piece, PromptRecord};
 
     fn written(pieces: &[&str]) -> Generation {
         let pieces: Vec<(&str, f64)> = pieces.iter().map(|piece| (*piece, 0.5)).collect();
@@ -235,7 +235,7 @@ mod tests {
     fn after(rendered: &str, pieces: &[&str]) -> Generation {
         let mut generation = written(pieces);
         Arc::make_mut(&mut generation.prompt).chat = Some(ChatRecord {
-            system: None,
+            settings: ChatSettings::default(),
             rendered: rendered.to_owned(),
         });
         generation

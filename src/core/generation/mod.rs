@@ -60,7 +60,10 @@ pub use outline::{ExpertsOutline, MemoryNeed, ModelOutline};
 pub use pane_settings::PaneSettings;
 pub use pane_settings::{chain_words, default_name, needs_seed};
 pub use piece::{Piece, PieceKind};
-pub use prompt::{ChatRecord, ChatSupport, PromptForm, PromptText, PromptToken};
+pub use prompt::{
+    ChatRecord, ChatSettings, ChatSupport, GIVEN_VARIABLES, PromptForm, PromptText, PromptToken,
+    TemplateKwargs, TemplateSwitch,
+};
 pub use prompt_check::PromptCheck;
 pub use recommended_sampling::RecommendedSampling;
 pub use record::{Generation, PromptRecord, Step, StepTime, TextModels};

@@ -1,5 +1,9 @@
 //! Prompts as the user enters them (a text to continue or a message to answer), and their tokens.
 
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
 use super::Piece;
 use crate::decoding::TokenId;
 
@@ -17,11 +21,83 @@ pub enum PromptForm {
     #[default]
     Raw,
     /// Answer the text, rendered as a user message with the model's chat template.
-    Chat {
-        /// The system message, which may be empty. Many templates write one of their own if there is
-        /// none.
-        system: Option<String>,
-    },
+    Chat(ChatSettings),
+}
+
+/// What a chat template gets besides the message.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ChatSettings {
+    /// The system message, which may be empty. Many templates write one of their own if there is
+    /// none.
+    pub system: Option<String>,
+    pub kwargs: TemplateKwargs,
+}
+
+impl ChatSettings {
+    /// Creates settings with a system message and nothing else.
+    pub fn with_system(system: impl Into<String>) -> Self {
+        Self {
+            system: Some(system.into()),
+            ..Self::default()
+        }
+    }
+
+    /// Returns the variables as JSON, or `None` if there are none.
+    pub fn kwargs_json(&self) -> Option<String> {
+        let json = serde_json::to_string(&self.kwargs).ok();
+        json.filter(|_| !self.kwargs.is_empty())
+    }
+}
+
+/// Further variables of a chat template by their names, such as `enable_thinking`: what transformers
+/// and servers call `chat_template_kwargs`.
+pub type TemplateKwargs = BTreeMap<String, Value>;
+
+/// The names of the variables that are given in another way, and can't be replaced.
+pub const GIVEN_VARIABLES: [&str; 4] = ["messages", "add_generation_prompt", "tools", "documents"];
+
+/// A variable that the chat templates of several families read, with its usual values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TemplateSwitch {
+    /// Qwen, `SmolLM`, GLM and others.
+    EnableThinking,
+    /// Granite and `DeepSeek`.
+    Thinking,
+    /// gpt-oss.
+    ReasoningEffort,
+}
+
+impl TemplateSwitch {
+    pub const ALL: [Self; 3] = [Self::EnableThinking, Self::Thinking, Self::ReasoningEffort];
+
+    /// Returns the name of the variable.
+    pub const fn variable(self) -> &'static str {
+        match self {
+            Self::EnableThinking => "enable_thinking",
+            Self::Thinking => "thinking",
+            Self::ReasoningEffort => "reasoning_effort",
+        }
+    }
+
+    /// Returns what the window calls it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::EnableThinking | Self::Thinking => "Thinking",
+            Self::ReasoningEffort => "Effort",
+        }
+    }
+
+    /// Returns its usual values with their labels. If it is not set, the template decides.
+    pub fn values(self) -> Vec<(&'static str, Value)> {
+        match self {
+            Self::EnableThinking | Self::Thinking => {
+                vec![("on", Value::Bool(true)), ("off", Value::Bool(false))]
+            }
+            Self::ReasoningEffort => ["low", "medium", "high"]
+                .map(|effort| (effort, Value::from(effort)))
+                .to_vec(),
+        }
+    }
 }
 
 impl PromptText {
@@ -35,15 +111,16 @@ impl PromptText {
 
     /// Creates a message that the model answers. An empty `system` stands for no system message.
     pub fn chat(text: impl Into<String>, system: impl Into<String>) -> Self {
-        let system = Some(system.into());
-        Self::chat_with(text, system.filter(|system| !system.is_empty()))
+        let system = Some(system.into()).filter(|system| !system.is_empty());
+        let settings = system.map(ChatSettings::with_system);
+        Self::chat_with(text, settings.unwrap_or_default())
     }
 
-    /// Creates a message that the model answers, with a system message that may be empty.
-    pub fn chat_with(text: impl Into<String>, system: Option<String>) -> Self {
+    /// Creates a message that the model answers, with all that its template gets.
+    pub fn chat_with(text: impl Into<String>, settings: ChatSettings) -> Self {
         Self {
             text: text.into(),
-            form: PromptForm::Chat { system },
+            form: PromptForm::Chat(settings),
         }
     }
 }
@@ -51,9 +128,7 @@ impl PromptText {
 impl PromptForm {
     /// Returns the form of a prompt that was read as this chat message, or as raw text if `None`.
     pub fn of(chat: Option<&ChatRecord>) -> Self {
-        chat.map_or(Self::Raw, |chat| Self::Chat {
-            system: chat.system.clone(),
-        })
+        chat.map_or(Self::Raw, |chat| Self::Chat(chat.settings.clone()))
     }
 }
 
@@ -79,8 +154,7 @@ pub struct PromptToken {
 /// How a chat message was presented to a model.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ChatRecord {
-    /// The system message, which may be empty, or `None` if there was none.
-    pub system: Option<String>,
+    pub settings: ChatSettings,
     /// The chat template's output, which is the text that the model read.
     pub rendered: String,
 }
@@ -91,10 +165,22 @@ pub enum ChatSupport {
     /// The model has no chat template; it can only continue texts.
     #[default]
     Missing,
-    Ready,
+    Ready {
+        /// The switches that its template reads.
+        switches: Vec<TemplateSwitch>,
+    },
     /// The chat template can't be used.
     Broken {
         /// The reason, which can be shown to the user.
         error: String,
     },
+}
+
+impl ChatSupport {
+    /// Returns the support of a model whose template reads no switches.
+    pub const fn ready() -> Self {
+        Self::Ready {
+            switches: Vec::new(),
+        }
+    }
 }

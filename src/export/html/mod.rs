@@ -150,8 +150,11 @@ fn push_prompt(page: &mut String, prompt: &PromptRecord, scored: bool) {
     };
     match &prompt.chat {
         Some(chat) => {
-            if let Some(system) = &chat.system {
+            if let Some(system) = &chat.settings.system {
                 entry("System prompt", system);
+            }
+            if let Some(kwargs) = chat.settings.kwargs_json() {
+                entry("Template variables", &kwargs);
             }
             entry("Message", &prompt.text);
             entry(&format!("As the model read it, {n_tokens}"), &chat.rendered);
@@ -432,7 +435,7 @@ mod tests {
         let prompt = std::sync::Arc::make_mut(&mut text.prompt);
         prompt.text = HOSTILE.to_owned();
         prompt.chat = Some(crate::generation::ChatRecord {
-            system: Some(HOSTILE.to_owned()),
+            settings: crate::generation::ChatSettings::with_system(HOSTILE),
             rendered: HOSTILE.to_owned(),
         });
         let plot = PagePlot {

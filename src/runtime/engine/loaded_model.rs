@@ -10,8 +10,8 @@ use super::{
 use crate::decoding::TokenId;
 use crate::generation::RecommendedSampling;
 use crate::generation::{
-    ByteSize, ChatRecord, ChatSupport, ModelInfo, PromptCheck, PromptForm, PromptRecord,
-    PromptText, Vocabulary,
+    ByteSize, ChatRecord, ChatSettings, ChatSupport, ModelInfo, PromptCheck, PromptForm,
+    PromptRecord, PromptText, Vocabulary,
 };
 use crate::kernels::ReturnedMemory;
 
@@ -61,13 +61,13 @@ impl LoadedModel {
                 text,
                 chat: None,
             }),
-            PromptForm::Chat { system } => {
-                let rendered = self.render(&text, system.as_deref())?;
+            PromptForm::Chat(settings) => {
+                let rendered = self.render(&text, settings)?;
                 Ok(Prompt {
                     tokens: self.tokenizer.encode_chat(&rendered)?,
                     text,
                     chat: Some(ChatRecord {
-                        system: system.clone(),
+                        settings: settings.clone(),
                         rendered,
                     }),
                 })
@@ -119,7 +119,7 @@ impl LoadedModel {
         chat: &ChatRecord,
     ) -> Result<PromptCheck, EngineError> {
         self.check_length(&chat.rendered)?;
-        let is_same = self.render(&prompt.text, chat.system.as_deref())? == chat.rendered;
+        let is_same = self.render(&prompt.text, &chat.settings)? == chat.rendered;
         Ok(if !is_same && !self.inserts_date() {
             PromptCheck::OtherRendering
         } else if self.tokenizer.encode_turn(&chat.rendered)? != prompt.tokens {
@@ -185,7 +185,7 @@ impl LoadedModel {
         Ok(())
     }
 
-    fn render(&self, text: &str, system: Option<&str>) -> Result<String, ChatError> {
+    fn render(&self, text: &str, settings: &ChatSettings) -> Result<String, ChatError> {
         let template = match &self.chat {
             Some(Ok(template)) => template,
             Some(Err(error)) => return Err(error.clone()),
@@ -196,18 +196,20 @@ impl LoadedModel {
             content: content.to_owned(),
         };
         let mut messages = Vec::new();
-        if let Some(system) = system {
+        if let Some(system) = &settings.system {
             messages.push(message(Role::System, system));
         }
         messages.push(message(Role::User, text));
-        template.render(&messages, true)
+        template.render(&messages, true, &settings.kwargs)
     }
 
     /// Returns whether the model has a usable chat template.
     pub fn chat_support(&self) -> ChatSupport {
         match &self.chat {
             None => ChatSupport::Missing,
-            Some(Ok(_)) => ChatSupport::Ready,
+            Some(Ok(template)) => ChatSupport::Ready {
+                switches: template.switches().to_vec(),
+            },
             Some(Err(error)) => ChatSupport::Broken {
                 error: error.to_string(),
             },

@@ -15,7 +15,7 @@ use super::served::Served;
 use super::vllm::Vllm;
 use super::{Connection, ServerError, ServerInfo, StopFlag};
 use crate::decoding::TokenId;
-use crate::generation::{GenerationConfig, Piece, PromptToken};
+use crate::generation::{ChatSettings, GenerationConfig, Piece, PromptToken};
 use crate::interop::tools::{RequestFormat, RequestSettings, request_settings};
 
 /// Generates the list of kinds. Each is named like the type that talks to it.
@@ -93,7 +93,7 @@ pub(super) trait ServerApi: Sync {
         &self,
         _connection: &Connection,
         _message: &str,
-        _system: Option<&str>,
+        _settings: &ChatSettings,
         _stop: &StopFlag,
     ) -> Result<Option<String>, Broken> {
         Ok(None)

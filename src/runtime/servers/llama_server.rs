@@ -14,7 +14,7 @@ use super::served::Served;
 use super::{Connection, ServerError, ServerInfo, ServerKind, StopFlag};
 use crate::decoding::TokenId;
 use crate::decoding::dialect::Dialect;
-use crate::generation::{Piece, PromptToken};
+use crate::generation::{ChatSettings, Piece, PromptToken};
 use crate::interop::tools::RequestFormat;
 
 /// llama-server.
@@ -72,15 +72,18 @@ impl ServerApi for LlamaServer {
         &self,
         connection: &Connection,
         message: &str,
-        system: Option<&str>,
+        settings: &ChatSettings,
         stop: &StopFlag,
     ) -> Result<Option<String>, Broken> {
         let mut messages = Vec::new();
-        if let Some(system) = system {
+        if let Some(system) = &settings.system {
             messages.push(json!({ "role": "system", "content": system }));
         }
         messages.push(json!({ "role": "user", "content": message }));
-        let body = json!({ "messages": messages });
+        let mut body = json!({ "messages": messages });
+        if let (false, Some(body)) = (settings.kwargs.is_empty(), body.as_object_mut()) {
+            body.insert("chat_template_kwargs".to_owned(), json!(settings.kwargs));
+        }
         let answer = connection.http().post("/apply-template", &body, stop)?;
         let prompt = text(&answer, "prompt").map(str::to_owned);
         let unexpected = || connection.served().peer.unexpected("no rendered prompt");

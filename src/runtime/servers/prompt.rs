@@ -35,11 +35,11 @@ fn record_of(
     let (kind, info) = (connection.kind(), connection.info());
     let chat = match &prompt.form {
         PromptForm::Raw => None,
-        PromptForm::Chat { system } => {
+        PromptForm::Chat(settings) => {
             let api = connection.api();
-            let rendered = api.render_chat(connection, &prompt.text, system.as_deref(), stop)?;
+            let rendered = api.render_chat(connection, &prompt.text, settings, stop)?;
             Some(ChatRecord {
-                system: system.clone(),
+                settings: settings.clone(),
                 rendered: rendered.ok_or_else(|| ServerError::Unsupported {
                     what: "a chat message".to_owned(),
                     needed: "the model’s chat template",

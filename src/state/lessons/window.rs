@@ -132,6 +132,7 @@ impl AppState {
         self.prompt.mode = mode_of(setup);
         self.prompt.system.clear();
         self.prompt.sends_empty_system = false;
+        self.prompt.template_kwargs.clear();
         self.limits = Limits {
             max_new_tokens: setup.tokens,
             ..Limits::default()

@@ -75,7 +75,7 @@ impl ModelStatus {
             ChatSupport::Missing => {
                 Some("This model has no chat template; use raw mode instead".to_owned())
             }
-            ChatSupport::Ready => None,
+            ChatSupport::Ready { .. } => None,
             ChatSupport::Broken { error } => Some(capitalize(error)),
         }
     }

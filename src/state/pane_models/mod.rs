@@ -351,7 +351,7 @@ impl Models {
 fn chat_blocking_reason(chat: &ChatSupport, mode: PromptMode) -> Option<String> {
     match chat {
         _ if mode == PromptMode::Raw => None,
-        ChatSupport::Ready => None,
+        ChatSupport::Ready { .. } => None,
         ChatSupport::Missing => Some("Its model has no chat template".to_owned()),
         ChatSupport::Broken { error } => Some(capitalize(error)),
     }

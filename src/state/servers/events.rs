@@ -22,7 +22,7 @@ impl Servers {
                 n_probs,
             } => {
                 let chat = if server.renders_chat() {
-                    ChatSupport::Ready
+                    ChatSupport::ready()
                 } else {
                     ChatSupport::Missing
                 };

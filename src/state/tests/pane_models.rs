@@ -68,7 +68,7 @@ fn with_other() -> AppState {
     choose(&mut state, 1, Some(other()));
     inspected(&mut state, 500_000_000);
     state.apply(Command::PaneModel(PaneModelCommand::Load(other())));
-    update(&mut state, arrived(ChatSupport::Ready));
+    update(&mut state, arrived(ChatSupport::ready()));
     state
 }
 
@@ -109,7 +109,7 @@ fn a_model_is_loaded_once_the_user_has_seen_what_it_needs() {
     assert_eq!(state.blocking_reason(), None);
     let words = state.skipped_pane_words().unwrap();
     assert_eq!(words, "B will not run: its model is still loading");
-    update(&mut state, arrived(ChatSupport::Ready));
+    update(&mut state, arrived(ChatSupport::ready()));
     assert_eq!(state.skipped_pane_words(), None);
     assert_eq!(state.models.words_of(&state.panes[1]), "Other · Q4_K");
     let effects = state.apply(Command::GenerateAll);
@@ -387,7 +387,7 @@ fn a_text_is_named_after_its_model_when_another_one_comes_next() {
     let next = |state: &AppState| state.authorship(&state.panes[1]).next;
     assert_eq!(next(&state).as_deref(), Some("other"));
     state.apply(Command::PaneModel(PaneModelCommand::Load(other())));
-    update(&mut state, arrived(ChatSupport::Ready));
+    update(&mut state, arrived(ChatSupport::ready()));
     assert!(state.panes_name_models());
     let expected = ("Test".to_owned(), Some("Other · Q4_K".to_owned()));
     assert_eq!(authors(&state)[1], expected);

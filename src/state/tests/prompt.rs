@@ -3,7 +3,10 @@
 use super::{asked, loaded_with, ready, tokenized};
 use crate::decoding::TokenId;
 use crate::generation::testing::generation;
-use crate::generation::{ChatRecord, ChatSupport, Piece, PromptRecord, PromptText, PromptToken};
+use crate::generation::{
+    ChatRecord, ChatSettings, ChatSupport, Piece, PromptRecord, PromptText, PromptToken,
+    TemplateSwitch,
+};
 use crate::state::{AppState, Command, Effect, PromptMode, Settings};
 use crate::worker::{Event, ModelSource, Progress, Request};
 
@@ -37,7 +40,7 @@ fn refused(prompt: PromptText, reason: &str) -> Event {
 
 #[test]
 fn a_chat_is_tokenized_and_answered_with_its_system_prompt() {
-    let mut state = chatting(ChatSupport::Ready);
+    let mut state = chatting(ChatSupport::ready());
     let prompt = PromptText::chat("Hi", "Be kind");
     let read = |prompt| {
         [Effect::Send(Request::Tokenize {
@@ -61,8 +64,11 @@ fn a_chat_is_tokenized_and_answered_with_its_system_prompt() {
 
 #[test]
 fn an_empty_system_prompt_is_sent_on_request() {
-    let mut state = chatting(ChatSupport::Ready);
-    let form = |system: Option<&str>| PromptText::chat_with("Hi", system.map(str::to_owned));
+    let mut state = chatting(ChatSupport::ready());
+    let form = |system: Option<&str>| {
+        let settings = system.map(ChatSettings::with_system);
+        PromptText::chat_with("Hi", settings.unwrap_or_default())
+    };
     assert_eq!(state.prompt.to_text(), form(Some("Be kind")));
     state.prompt.system.clear();
     assert_eq!(state.prompt.to_text(), form(None));
@@ -72,12 +78,36 @@ fn an_empty_system_prompt_is_sent_on_request() {
 }
 
 #[test]
+fn the_switches_of_a_template_are_offered_in_chat_mode_and_sent() {
+    let switches = vec![TemplateSwitch::EnableThinking];
+    let mut state = chatting(ChatSupport::Ready { switches });
+    let shown = state.prompt.switches(&state.models.main);
+    assert_eq!(shown, [TemplateSwitch::EnableThinking]);
+    let variable = TemplateSwitch::EnableThinking.variable().to_owned();
+    state.prompt.template_kwargs.insert(variable, false.into());
+    let settings = ChatSettings {
+        system: Some("Be kind".to_owned()),
+        kwargs: state.prompt.template_kwargs.clone(),
+    };
+    assert_eq!(
+        state.prompt.to_text(),
+        PromptText::chat_with("Hi", settings)
+    );
+    state.prompt.mode = PromptMode::Raw;
+    assert!(state.prompt.switches(&state.models.main).is_empty());
+    assert_eq!(state.prompt.to_text(), PromptText::raw("Hi"));
+}
+
+#[test]
 fn mode_and_system_prompt_persist_across_restarts() {
-    let state = chatting(ChatSupport::Ready);
+    let mut state = chatting(ChatSupport::ready());
+    let kwargs = [("enable_thinking".to_owned(), false.into())].into();
+    state.prompt.template_kwargs = kwargs;
     let json = state.settings().to_json().unwrap();
     let settings = Settings::from_json(&json).settings;
     assert_eq!(settings.prompt_mode, PromptMode::Chat);
     assert_eq!(settings.system, "Be kind");
+    assert_eq!(settings.template_kwargs, state.prompt.template_kwargs);
 }
 
 #[test]
@@ -87,7 +117,7 @@ fn an_answer_about_another_prompt_is_ignored() {
         PromptText::chat("Hi", ""),
         PromptText::chat("Ho", "Be kind"),
     ] {
-        let mut state = chatting(ChatSupport::Ready);
+        let mut state = chatting(ChatSupport::ready());
         state.on_event(tokenized(other, 3));
         assert_eq!(state.prompt.length(&state.models.main), None);
     }
@@ -112,7 +142,7 @@ fn the_last_token_count_stays_while_typing() {
 fn a_refused_prompt_does_not_block_its_edited_version() {
     let reason = "the model’s chat template does not accept a system prompt: no";
     let sentence = "The model’s chat template does not accept a system prompt: no";
-    let mut state = chatting(ChatSupport::Ready);
+    let mut state = chatting(ChatSupport::ready());
     state.on_event(refused(PromptText::chat("Hi", "Be kind"), reason));
     assert_eq!(state.blocking_reason().as_deref(), Some(sentence));
     state.prompt.system.clear();
@@ -153,7 +183,7 @@ fn a_model_without_chat_says_why_and_still_works_in_raw_mode() {
 fn the_prompt_mode_stays_when_the_model_changes() {
     let mut state = chatting(ChatSupport::Missing);
     let prompt = PromptText::chat("Hi", "Be kind");
-    let effects = state.on_event(loaded_with(ChatSupport::Ready));
+    let effects = state.on_event(loaded_with(ChatSupport::ready()));
     assert_eq!(
         effects,
         [Effect::Send(Request::Tokenize {
@@ -162,13 +192,13 @@ fn the_prompt_mode_stays_when_the_model_changes() {
         })]
     );
     state.prompt.mode = PromptMode::Raw;
-    state.on_event(loaded_with(ChatSupport::Ready));
+    state.on_event(loaded_with(ChatSupport::ready()));
     assert_eq!(state.prompt.mode, PromptMode::Raw);
 }
 
 #[test]
 fn chat_mode_asks_for_a_message() {
-    let mut state = chatting(ChatSupport::Ready);
+    let mut state = chatting(ChatSupport::ready());
     state.prompt.text.clear();
     state.apply(Command::PromptEdited);
     assert_eq!(
@@ -179,12 +209,12 @@ fn chat_mode_asks_for_a_message() {
 
 #[test]
 fn another_mode_system_prompt_or_message_makes_the_output_stale() {
-    let mut state = chatting(ChatSupport::Ready);
+    let mut state = chatting(ChatSupport::ready());
     let ids = asked(&state.apply(Command::GenerateAll));
     let prompt = PromptRecord {
         text: "Hi".to_owned(),
         chat: Some(ChatRecord {
-            system: Some("Be kind".to_owned()),
+            settings: ChatSettings::with_system("Be kind"),
             rendered: "?Hi".to_owned(),
         }),
         ..generation(&[]).prompt.as_ref().clone()

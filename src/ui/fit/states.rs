@@ -3,7 +3,7 @@
 use crate::decoding::filters::TopP;
 use crate::decoding::{ChainConfig, Filter};
 use crate::export::{PaneSummary, RunSummary};
-use crate::generation::ChatSupport;
+use crate::generation::{ChatSupport, TemplateSwitch};
 use crate::lab::LabTab;
 use crate::lessons::built_in;
 use crate::state::tests::lesson_kinds::{answer_well, begin_kinds, next_question};
@@ -85,7 +85,7 @@ fn in_tab(tab: DockTab) -> AppState {
 
 fn chatting() -> AppState {
     let mut state = ready();
-    state.on_event(loaded_with(ChatSupport::Ready));
+    state.on_event(loaded_with(ChatSupport::ready()));
     state.prompt.mode = PromptMode::Chat;
     state.prompt.system = "Answer in one sentence, as to a child".to_owned();
     state.prompt.text = "Why is the sky blue?".to_owned();
@@ -153,6 +153,18 @@ pub(super) fn scenes() -> Vec<Scene> {
         Scene::new("eight panes", || with_panes(8)),
         Scene::new("a branch", branched),
         Scene::new("chat", chatting),
+        Scene::new("chat with switches", || {
+            let mut state = chatting();
+            let switches = [
+                TemplateSwitch::EnableThinking,
+                TemplateSwitch::ReasoningEffort,
+            ];
+            state.on_event(loaded_with(ChatSupport::Ready {
+                switches: switches.to_vec(),
+            }));
+            state
+        })
+        .pressing(&["Thinking"]),
         Scene::new("generating", || {
             let mut state = story();
             state.prompt.text.push_str(" there was");
@@ -221,7 +233,7 @@ fn lessons() -> Vec<Scene> {
         Scene::new(&format!("lesson {}", index + 1), move || {
             let mut state = ready();
             if needs_chat {
-                state.on_event(loaded_with(ChatSupport::Ready));
+                state.on_event(loaded_with(ChatSupport::ready()));
             }
             state.apply(Command::Lesson(LessonCommand::Start(index)));
             assert!(

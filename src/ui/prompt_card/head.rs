@@ -6,6 +6,7 @@ use egui::{
 };
 
 use super::starters::{starter_chips_ui, starter_menu_ui};
+use super::switches::switches_ui;
 use super::tokens::TokensView;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
@@ -31,6 +32,7 @@ pub(super) fn head_ui(
     ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
         ui.label(Face::Micro.text("Prompt").color(Theme::of(ui).text_3));
         changed |= mode_ui(ui, state);
+        changed |= switches_ui(ui, state);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if state.prompt.text.is_empty() {
                 changed |= starter_chips_ui(ui, state);

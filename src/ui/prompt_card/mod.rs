@@ -4,6 +4,7 @@ mod head;
 mod lines;
 mod refusal;
 mod starters;
+mod switches;
 mod tokens;
 
 use egui::text::LayoutJob;

@@ -15,7 +15,8 @@ use crate::decoding::{Filter, GrammarRule, TokenId};
 use crate::export::json::settings::{Finish, Settings};
 use crate::export::json::{Form, N_VOCAB_MAX, ParseError};
 use crate::generation::{
-    ChatRecord, EarlierSettings, Generation, ModelInfo, Piece, PromptRecord, Vocabulary,
+    ChatRecord, ChatSettings, EarlierSettings, Generation, ModelInfo, Piece, PromptRecord,
+    TemplateKwargs, Vocabulary,
 };
 
 /// A generation's entry in the file.
@@ -91,6 +92,8 @@ pub(super) struct Prompt {
 #[serde(deny_unknown_fields)]
 struct Chat {
     system: Option<String>,
+    #[serde(default, skip_serializing_if = "TemplateKwargs::is_empty")]
+    template_kwargs: TemplateKwargs,
     rendered: String,
 }
 
@@ -239,7 +242,8 @@ impl Prompt {
         Self {
             text: prompt.text.clone(),
             chat: prompt.chat.clone().map(|chat| Chat {
-                system: chat.system,
+                system: chat.settings.system,
+                template_kwargs: chat.settings.kwargs,
                 rendered: chat.rendered,
             }),
             tokens: prompt.tokens.clone(),
@@ -260,7 +264,10 @@ impl Prompt {
         Ok(PromptRecord {
             text: self.text.clone(),
             chat: self.chat.clone().map(|chat| ChatRecord {
-                system: chat.system,
+                settings: ChatSettings {
+                    system: chat.system,
+                    kwargs: chat.template_kwargs,
+                },
                 rendered: chat.rendered,
             }),
             tokens: self.tokens.clone(),

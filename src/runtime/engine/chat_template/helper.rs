@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System};
 
 use super::{ChatError, ChatTemplate, Message};
+use crate::generation::TemplateKwargs;
 use crate::generation::formatting::io_words;
 
 /// A program that is started with this argument must call [`answer_render_request`] and exit.
@@ -59,6 +60,7 @@ pub(super) struct RenderRequest {
     pub special_tokens: BTreeMap<String, String>,
     pub messages: Vec<Message>,
     pub add_generation_prompt: bool,
+    pub kwargs: TemplateKwargs,
 }
 
 /// Answers the request on standard input, within the limits. Called by the helper.
@@ -67,7 +69,11 @@ pub fn answer_render_request() -> io::Result<()> {
     let request: RenderRequest = serde_json::from_reader(io::stdin().lock())?;
     let rendered =
         ChatTemplate::parse(&request.source, request.special_tokens).and_then(|template| {
-            template.render_here(&request.messages, request.add_generation_prompt)
+            template.render_here(
+                &request.messages,
+                request.add_generation_prompt,
+                &request.kwargs,
+            )
         });
     let mut stdout = io::stdout().lock();
     serde_json::to_writer(&mut stdout, &rendered)?;

@@ -17,9 +17,12 @@ use std::thread;
 use jiff::Zoned;
 use jiff::fmt::strtime;
 use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Serde;
 use minijinja::{Environment, Error, ErrorKind, Value, context};
 use minijinja_contrib::pycompat::unknown_method_callback;
 use serde::{Deserialize, Serialize};
+
+use crate::generation::{TemplateKwargs, TemplateSwitch};
 
 pub use self::error::ChatError;
 use self::helper::RenderRequest;
@@ -86,6 +89,7 @@ pub struct ChatTemplate {
     environment: Environment<'static>,
     /// The texts of special tokens by the names that templates use, such as `bos_token`.
     special_tokens: BTreeMap<String, String>,
+    switches: Vec<TemplateSwitch>,
 }
 
 impl ChatTemplate {
@@ -105,12 +109,22 @@ impl ChatTemplate {
                 n_max: N_MAX_SOURCE_BYTES,
             });
         }
-        let environment = on_large_stack(|| environment_with(source))?;
+        let (environment, switches) = on_large_stack(|| {
+            let environment = environment_with(source)?;
+            let switches = switches_of(&environment)?;
+            Ok((environment, switches))
+        })?;
         Ok(Self {
             source: source.to_owned(),
             environment,
             special_tokens,
+            switches,
         })
+    }
+
+    /// Returns the switches that the template reads.
+    pub(super) fn switches(&self) -> &[TemplateSwitch] {
+        &self.switches
     }
 
     /// Renders a chat. With `add_generation_prompt`, the text ends with the beginning of the
@@ -123,6 +137,7 @@ impl ChatTemplate {
         &self,
         messages: &[Message],
         add_generation_prompt: bool,
+        kwargs: &TemplateKwargs,
     ) -> Result<String, ChatError> {
         match helper::program() {
             Some(program) => {
@@ -131,10 +146,11 @@ impl ChatTemplate {
                     special_tokens: self.special_tokens.clone(),
                     messages: messages.to_vec(),
                     add_generation_prompt,
+                    kwargs: kwargs.clone(),
                 };
                 helper::render(program, &request)
             }
-            None => self.render_here(messages, add_generation_prompt),
+            None => self.render_here(messages, add_generation_prompt, kwargs),
         }
     }
 
@@ -143,8 +159,9 @@ impl ChatTemplate {
         &self,
         messages: &[Message],
         add_generation_prompt: bool,
+        kwargs: &TemplateKwargs,
     ) -> Result<String, ChatError> {
-        let rendered = self.render_all(messages, add_generation_prompt);
+        let rendered = self.render_all(messages, add_generation_prompt, kwargs);
         let (system, others): (Vec<_>, Vec<_>) = messages
             .iter()
             .cloned()
@@ -152,7 +169,7 @@ impl ChatTemplate {
         if system.is_empty() || others.is_empty() {
             return rendered;
         }
-        let without = self.render_all(&others, add_generation_prompt);
+        let without = self.render_all(&others, add_generation_prompt, kwargs);
         match (rendered, without) {
             (Err(ChatError::Rejected { reason }), Ok(_)) => {
                 Err(ChatError::SystemPromptRejected { reason })
@@ -171,23 +188,35 @@ impl ChatTemplate {
         &self,
         messages: &[Message],
         add_generation_prompt: bool,
+        kwargs: &TemplateKwargs,
     ) -> Result<String, ChatError> {
-        on_large_stack(|| self.run(messages, add_generation_prompt))
+        on_large_stack(|| self.run(messages, add_generation_prompt, kwargs))
     }
 
-    fn run(&self, messages: &[Message], add_generation_prompt: bool) -> Result<String, ChatError> {
+    fn run(
+        &self,
+        messages: &[Message],
+        add_generation_prompt: bool,
+        kwargs: &TemplateKwargs,
+    ) -> Result<String, ChatError> {
         let template = self
             .environment
             .get_template(NAME)
             .map_err(|error| ChatError::parse_failed(&error))?;
         let messages: Vec<Value> = messages.iter().map(Message::value).collect();
+        let special_tokens = self.special_tokens.iter();
+        let special_tokens = special_tokens.map(|(name, text)| (name.clone(), Value::from(text)));
+        let mut named: BTreeMap<String, Value> = special_tokens.collect();
+        // As in transformers, variables replace special tokens of the same names.
+        let kwargs = kwargs.iter();
+        named.extend(kwargs.map(|(name, value)| (name.clone(), Value::from(Serde(value)))));
         let values = context! {
             messages,
             add_generation_prompt,
             // transformers defines both as None.
             tools => (),
             documents => (),
-            ..Value::from_pairs(self.special_tokens.clone())
+            ..Value::from(named)
         };
         let mut text = BoundedBuffer::default();
         match template.render_captured_to(values, &mut text) {
@@ -241,6 +270,17 @@ fn environment_with(source: &str) -> Result<Environment<'static>, ChatError> {
         )
         .map_err(|error| ChatError::parse_failed(&error))?;
     Ok(environment)
+}
+
+/// Returns the switches that a template reads.
+fn switches_of(environment: &Environment<'static>) -> Result<Vec<TemplateSwitch>, ChatError> {
+    let template = environment.get_template(NAME);
+    let template = template.map_err(|error| ChatError::parse_failed(&error))?;
+    let variables = template.undeclared_variables(false);
+    let switches = TemplateSwitch::ALL.into_iter();
+    Ok(switches
+        .filter(|switch| variables.contains(switch.variable()))
+        .collect())
 }
 
 /// The environment in which templates run. It matches that of transformers.
