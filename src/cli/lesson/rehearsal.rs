@@ -217,7 +217,7 @@ impl Rehearsal {
 /// Returns a reason as part of an error: it starts with a small letter.
 fn uncapitalized(reason: &str) -> String {
     let mut chars = reason.chars();
-    let first = chars.next().map(|first| first.to_lowercase());
+    let first = chars.next().map(char::to_lowercase);
     first.into_iter().flatten().chain(chars).collect()
 }
 
