@@ -36,7 +36,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "PATH")]
     model: Option<PathBuf>,
 
-    /// The model's number of logits, if it differs from its tokenizer's number of tokens. Green
+    /// The model’s number of logits, if it differs from its tokenizer’s number of tokens. Green
     /// lists depend on it
     #[arg(long, value_name = "N", value_parser = vocabulary_size)]
     vocabulary: Option<u32>,

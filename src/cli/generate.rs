@@ -84,7 +84,7 @@ pub(super) struct Arguments {
     #[command(flatten)]
     stop: StopArguments,
 
-    /// Print several panes as they are generated, line by line, each line after its pane's letter,
+    /// Print several panes as they are generated, line by line, each line after its pane’s letter,
     /// instead of each pane when it finishes. A single pane is always printed token by token
     #[arg(long, conflicts_with = "prompts")]
     stream: bool,
@@ -95,7 +95,7 @@ pub(super) struct Arguments {
 
     /// Export the run to this folder, or to an archive if the name ends in .zip, in every format,
     /// with all plots, the X-ray and the tinted texts as SVG and PNG: the same files as Everything
-    /// in the window's Export menu
+    /// in the window’s Export menu
     #[arg(long, value_name = "FOLDER")]
     export: Option<PathBuf>,
 

@@ -32,7 +32,7 @@ const ENVIRONMENT: &str = "Models are stored in ~/.cache/huggingface/hub, which 
 #[derive(Debug, Args)]
 #[command(after_help = ENVIRONMENT)]
 pub(super) struct SearchArguments {
-    /// Words in the model's name; without words, a few recommended models are listed offline
+    /// Words in the model’s name; without words, a few recommended models are listed offline
     #[arg(value_name = "WORDS")]
     words: Vec<String>,
 

@@ -25,7 +25,7 @@ pub(super) struct Arguments {
     #[arg(value_parser = count::<usize>(1..=1_000))]
     panes: usize,
 
-    /// Number of tokens per pane, including the prompt; by default the model's context, up to 2048
+    /// Number of tokens per pane, including the prompt; by default the model’s context, up to 2048
     #[arg(long, value_name = "N", value_parser = count::<usize>(1..=N_MAX_TOKENS))]
     tokens: Option<usize>,
 }

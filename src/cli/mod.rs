@@ -84,9 +84,9 @@ struct Arguments {
 enum Command {
     /// Continue a prompt under one or more settings, without a window
     Generate(generate::Arguments),
-    /// Measure a model's prefill and decode speed on this machine
+    /// Measure a model’s prefill and decode speed on this machine
     Bench(bench::Arguments),
-    /// Show a model's properties and memory needs without loading it
+    /// Show a model’s properties and memory needs without loading it
     Inspect(inspect::Arguments),
     /// Run a sampler chain over a list of scores, without a model, and show every stage
     Sample(sample::Arguments),
@@ -104,13 +104,13 @@ enum Command {
     Influence(lab::influence::command::Arguments),
     /// Measure what the KV cache costs and saves
     Cache(lab::cache::command::Arguments),
-    /// Convert a pane's settings to or from another tool's format
+    /// Convert a pane’s settings to or from another tool’s format
     Settings(settings::Arguments),
     /// Explain why a token of an exported run was chosen
     Why(why::Arguments),
     /// List the built-in lessons, check lesson files, or take a lesson without a window
     Lesson(lesson::Arguments),
-    /// Show a server's kind, model and context, and what it can report
+    /// Show a server’s kind, model and context, and what it can report
     Server(server::Arguments),
     /// Repeat a recorded run and compare it with its record
     Replay(replay::Arguments),
@@ -239,6 +239,35 @@ mod tests {
     #[test]
     fn the_argument_definitions_are_consistent() {
         Arguments::command().debug_assert();
+    }
+
+    /// Collects what the help of a command and of its subcommands says.
+    fn collect_help(command: &clap::Command, texts: &mut Vec<String>) {
+        let about = [command.get_about(), command.get_long_about()];
+        let after = [command.get_after_help(), command.get_after_long_help()];
+        let arguments = command.get_arguments();
+        let arguments = arguments.flat_map(|it| [it.get_help(), it.get_long_help()]);
+        let all = about.into_iter().chain(after).chain(arguments).flatten();
+        texts.extend(all.map(ToString::to_string));
+        for command in command.get_subcommands() {
+            collect_help(command, texts);
+        }
+    }
+
+    #[test]
+    fn apostrophes_in_the_help_are_typographic() {
+        let mut texts = Vec::new();
+        collect_help(&Arguments::command(), &mut texts);
+        assert!(texts.iter().any(|text| text.contains("model’s prefill")));
+        for text in texts {
+            let chars: Vec<char> = text.chars().collect();
+            let is_straight = |three: &[char]| {
+                matches!(three, [before, '\'', after]
+                    if before.is_ascii_alphabetic() && after.is_ascii_lowercase())
+            };
+            assert!(!chars.windows(3).any(is_straight), "{text}");
+            assert!(!text.contains(['“', '”']), "{text}");
+        }
     }
 
     #[test]

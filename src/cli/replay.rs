@@ -64,7 +64,7 @@ pub(super) struct Arguments {
     #[arg(value_name = "FILE")]
     run: PathBuf,
 
-    /// The model's file or folder; not needed for the built-in model. Repeat it for a run with
+    /// The model’s file or folder; not needed for the built-in model. Repeat it for a run with
     /// texts of several models
     #[arg(long = "model", value_name = "PATH")]
     models: Vec<PathBuf>,

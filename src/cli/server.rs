@@ -23,7 +23,7 @@ use crate::worker::{
 /// The arguments of `quartet server`.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// The server's address: <http://127.0.0.1:8080>
+    /// The server’s address: <http://127.0.0.1:8080>
     #[arg(value_name = "ADDRESS")]
     address: String,
 
@@ -34,7 +34,7 @@ pub(super) struct Arguments {
 /// The arguments of commands whose panes can run on a server.
 #[derive(Debug, Args)]
 pub(super) struct ServerArguments {
-    /// Run the panes on the model of this server (llama-server, vLLM, Ollama, or any with OpenAI's
+    /// Run the panes on the model of this server (llama-server, vLLM, Ollama, or any with OpenAI’s
     /// completions API): <http://127.0.0.1:8080>. The prompt and the texts are sent to it
     #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["model", "draft_model", "prompts", "compare", "pane_models"])]
     server: Option<String>,
@@ -42,8 +42,8 @@ pub(super) struct ServerArguments {
     #[command(flatten)]
     details: Details,
 
-    /// Let the server's own sampler choose the tokens, with the settings that it supports. By
-    /// default, Quartet's chain chooses from the probabilities that the server reports, which takes
+    /// Let the server’s own sampler choose the tokens, with the settings that it supports. By
+    /// default, Quartet’s chain chooses from the probabilities that the server reports, which takes
     /// one request per token
     #[arg(long, requires = "server")]
     server_sampler: bool,
@@ -69,7 +69,7 @@ struct Details {
     #[arg(long, value_name = "NAME")]
     server_model: Option<String>,
 
-    /// The environment variable that holds the server's key
+    /// The environment variable that holds the server’s key
     #[arg(long, value_name = "VARIABLE")]
     server_key_env: Option<String>,
 

@@ -18,7 +18,7 @@ use crate::interop::tools::{ImportedSettings, Tool, export_settings, import_sett
 #[derive(Debug, Args)]
 #[command(after_help = GRAMMAR.as_str())]
 pub(super) struct Arguments {
-    /// A pane's settings, as described below
+    /// A pane’s settings, as described below
     #[arg(
         long,
         value_name = "SETTINGS",
@@ -31,8 +31,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "TOOL", requires = "pane")]
     to: Option<ToolName>,
 
-    /// A file with another tool's settings (flags, JSON, Python or a Modelfile) to convert to a
-    /// pane's settings; `-` reads standard input
+    /// A file with another tool’s settings (flags, JSON, Python or a Modelfile) to convert to a
+    /// pane’s settings; `-` reads standard input
     #[arg(long, value_name = "FILE", conflicts_with_all = ["pane", "to"])]
     from: Option<PathBuf>,
 

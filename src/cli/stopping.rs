@@ -11,7 +11,7 @@ pub(crate) struct StopArguments {
     #[arg(long = "stop", value_name = "TEXT", allow_hyphen_values = true)]
     stop_strings: Vec<String>,
 
-    /// Keep generating after the model's end-of-text tokens
+    /// Keep generating after the model’s end-of-text tokens
     #[arg(long)]
     ignore_eos: bool,
 }

@@ -88,13 +88,13 @@ pub(super) struct Arguments {
     max_tokens: usize,
 
     /// Prompt lengths for the prefill measurement; by default 64,128,512,1024, as far as the
-    /// model's context allows
+    /// model’s context allows
     #[arg(long, value_name = "N,…", value_delimiter = ',')]
     #[arg(value_parser = count::<usize>(1..=N_MAX_TOKENS))]
     prefill: Vec<usize>,
 
     /// Context lengths at which to time a step of one pane; by default 64,512,1024,2048,4096, as
-    /// far as the model's context allows
+    /// far as the model’s context allows
     #[arg(long, value_name = "N,…", value_delimiter = ',')]
     #[arg(value_parser = count::<usize>(1..=N_MAX_TOKENS))]
     context: Vec<usize>,

@@ -1,6 +1,10 @@
 //! `quartet lesson`: lists the built-in lessons, checks lesson files, and takes a lesson without a
 //! window.
 
+#[cfg(test)]
+mod chat_tests;
+#[cfg(test)]
+mod claims_tests;
 mod mistakes;
 mod rehearsal;
 

@@ -37,8 +37,12 @@ pub(super) struct Rehearsal {
 impl Rehearsal {
     /// Loads the built-in model.
     pub(super) fn new() -> Result<Self, String> {
+        Self::with(Worker::start(|| {}))
+    }
+
+    /// Loads the model that this worker loads in place of the built-in one.
+    pub(super) fn with(worker: Worker) -> Result<Self, String> {
         let (state, effects) = AppState::new(Settings::default(), ModelSource::Embedded);
-        let worker = Worker::start(|| {});
         let mut rehearsal = Self { state, worker };
         rehearsal.carry_out(effects);
         rehearsal.wait("the model", |state| state.models.main.ready().is_some())?;
@@ -187,6 +191,9 @@ impl Rehearsal {
         lesson: &Arc<Lesson>,
         mistake: Option<Mistake>,
     ) -> Result<String, String> {
+        if let Some(reason) = self.state.lesson_blocked(lesson) {
+            return Err(uncapitalized(&reason));
+        }
         let list = &mut self.state.lessons.list;
         let index = list.iter().position(|other| Arc::ptr_eq(other, lesson));
         let index = index.unwrap_or_else(|| {
@@ -205,6 +212,13 @@ impl Rehearsal {
         self.lesson(LessonCommand::Next);
         Ok(read)
     }
+}
+
+/// Returns a reason as part of an error: it starts with a small letter.
+fn uncapitalized(reason: &str) -> String {
+    let mut chars = reason.chars();
+    let first = chars.next().map(char::to_lowercase);
+    first.into_iter().flatten().chain(chars).collect()
 }
 
 #[cfg(test)]
@@ -297,47 +311,6 @@ mod tests {
         assert!(score.is_some_and(f64::is_finite));
     }
 
-    /// Takes a lesson, and returns the right answers to its questions.
-    fn answers(robot: &mut Rehearsal, source: &str) -> Vec<String> {
-        robot.state.lessons.progress = crate::state::LessonProgress::default();
-        let lesson = std::sync::Arc::new(Lesson::from_toml(source).unwrap());
-        robot.take(&lesson).unwrap();
-        let made = robot.state.lessons.predictions();
-        let made = made[&lesson.id].iter();
-        made.map(|made| made.answer.clone()).collect()
-    }
-
-    #[test]
-    fn what_a_lesson_claims_about_chance_holds_for_other_seeds() {
-        let mut robot = Rehearsal::new().unwrap();
-        for (source, own, others) in [
-            (
-                include_str!("../../../assets/lessons/beams.toml"),
-                "seed = 1\n",
-                [3, 4, 5],
-            ),
-            (
-                include_str!("../../../assets/lessons/human.toml"),
-                "seed = 7\n",
-                [1, 2, 6],
-            ),
-            (
-                include_str!("../../../assets/lessons/watermark.toml"),
-                "seed = 7\n",
-                [1, 2, 3],
-            ),
-        ] {
-            let right = answers(&mut robot, source);
-            for other in others {
-                let changed = source.replacen(own, &format!("seed = {other}\n"), 1);
-                assert_ne!(changed, source);
-                // The texts name the lesson's own seed.
-                let changed = changed.replace("instead of 7", "instead");
-                assert_eq!(answers(&mut robot, &changed), right, "seed {other}");
-            }
-        }
-    }
-
     #[test]
     fn a_step_too_many_is_no_dead_end() {
         let mut robot = Rehearsal::new().unwrap();
@@ -387,6 +360,14 @@ mod tests {
             (&after.prompt, after.seed, &after.limits, after.pace),
             (&before.prompt, before.seed, &before.limits, before.pace)
         );
+    }
+
+    #[test]
+    fn a_lesson_that_can_t_be_taken_says_why() {
+        let mut robot = Rehearsal::new().unwrap();
+        let chat = built_in().iter().find(|lesson| lesson.setup.chat).unwrap();
+        let error = robot.take(chat).unwrap_err();
+        assert_eq!(error, "this lesson needs a chat model");
     }
 
     #[test]

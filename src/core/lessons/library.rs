@@ -104,6 +104,31 @@ mod tests {
     }
 
     #[test]
+    fn the_documents_list_every_lesson_with_its_minutes() {
+        let readme = include_str!("../../../README.md");
+        assert!(readme.contains(&format!("[{} lessons](", built_in().len())));
+        let documentation = include_str!("../../../assets/docs/TEACHING.md");
+        let mut minutes = [(0, 0); 2];
+        for (number, lesson) in (1..).zip(built_in()) {
+            let crate::lessons::Lesson { title, id, .. } = &**lesson;
+            let heading = format!(
+                "### {number}. {title} (`{id}`, {} minutes)\n",
+                lesson.minutes
+            );
+            assert!(documentation.contains(&heading), "{heading}");
+            let (n_lessons, n_minutes) = &mut minutes[usize::from(lesson.setup.chat)];
+            *n_lessons += 1;
+            *n_minutes += lesson.minutes;
+        }
+        let [(n_own, own), (n_chat, chat)] = minutes;
+        let sums = format!(
+            "The {n_own} lessons for the built-in model take about {own} minutes, and the {n_chat} \
+             for a chat model about {chat}."
+        );
+        assert!(documentation.contains(&sums), "{sums}");
+    }
+
+    #[test]
     fn bits_count_from_the_lesson_that_explains_them() {
         let mut lessons = built_in().iter();
         let before = lessons.position(|lesson| lesson.id == "human").unwrap();

@@ -50,6 +50,17 @@ pub(super) const TEXT_FIELDS: &[TextField] = &[
         |text| Some(Value::count(text.prompt.tokens.len())),
     ),
     field(
+        "wrapped",
+        "whether a chat template put something around its message",
+        |text| {
+            let sent = text.prompt.text.trim();
+            let chat = text.prompt.chat.as_ref();
+            Some(Value::Flag(
+                chat.is_some_and(|chat| chat.rendered.trim() != sent),
+            ))
+        },
+    ),
+    field(
         "prefilled",
         "how many prompt tokens its run had to read, because the cache did not hold them",
         |text| Some(Value::count(text.prompt.n_prefilled)),

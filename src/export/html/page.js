@@ -113,7 +113,7 @@
     if (s.how === "by_hand") return "Picked by hand: " + word(s.piece) + ".";
     if (s.how === "by_beams") return "Beam search took " + word(s.piece) + " for the total of its text.";
     if (s.how === "by_ratio") return "Speculative sampling took " + word(s.piece) + " as a draft, or in place of one.";
-    if (s.how === "by_server") return "The server's own sampler took " + word(s.piece) + ".";
+    if (s.how === "by_server") return "The server’s own sampler took " + word(s.piece) + ".";
     if (s.coin < 0) return "No single coin: " + word(s.piece) + " was taken.";
     if (s.after === null) return "Coin " + s.coin.toFixed(3) + " falls on " + word(s.piece) + ", as far as the server reports.";
     return "Coin " + s.coin.toFixed(3) + " falls on " + word(s.piece) + ", between " + s.below.toFixed(3) +

@@ -50,7 +50,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     compute: ComputeArguments,
 
-    /// Number format of model B's KV cache; defaults to --cache
+    /// Number format of model B’s KV cache; defaults to --cache
     #[arg(long, value_name = "FORMAT")]
     #[arg(value_parser = parse_by_name(CacheType::ALL, CacheType::name))]
     b_cache: Option<CacheType>,

@@ -243,7 +243,7 @@ fn empty_system_ui(ui: &mut Ui, rect: Rect, is_sent: &mut bool) -> bool {
     let min = pos2(rect.right() - EMPTY_SYSTEM, rect.top() + SYSTEM_TOP);
     let place = Rect::from_min_size(min, vec2(EMPTY_SYSTEM, height));
     let help = "Send a system message even if it is empty. Without one, many chat templates write \
-                their own, such as “You are a helpful assistant”";
+                their own, such as ‘You are a helpful assistant’";
     let mut ui = child_ui(ui, place, "empty system prompt");
     ui.spacing_mut().interact_size.y = height;
     checkbox(&mut ui, is_sent, Face::Small.text("Send it empty"))

@@ -66,7 +66,7 @@ fn n_fitting(ui: &Ui, starters: &[Starter]) -> usize {
 }
 
 fn tooltip(starter: &Starter) -> String {
-    format!("“{}”\n{}", starter.prompt, starter.explanation)
+    format!("‘{}’\n{}", starter.prompt, starter.explanation)
 }
 
 const fn menu_width(mode: PromptMode) -> f32 {

@@ -80,7 +80,7 @@ const MODEL: AgainstSpec = AgainstSpec {
     help: "A smaller model reads the same text, and tokens that this model prefers more strongly gain: \
            contrastive decoding. Choose the smaller model below its numbers.",
     source: "Li et al. 2022, \"Contrastive Decoding: Open-ended Text Generation as Optimization\", \
-             arXiv 2210.15097; in the form of O'Brien, Lewis 2023, \"Contrastive Decoding Improves \
+             arXiv 2210.15097; in the form of O’Brien, Lewis 2023, \"Contrastive Decoding Improves \
              Reasoning in Large Language Models\", arXiv 2309.09117",
     adds: "contrast",
     example: [

@@ -35,7 +35,7 @@ pub(super) fn results_ui(ui: &mut Ui, blind: &BlindTest, commands: &mut Vec<Comm
         note(
             ui,
             "Bradley-Terry strengths: how often a text is picked over one of average strength when \
-             one is picked, with 95 % intervals. Votes for “can’t tell” count for neither. The next \
+             one is picked, with 95 % intervals. Votes for ‘can’t tell’ count for neither. The next \
              texts are those whose strengths are least certain.",
         );
     } else {

@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     compute: ComputeArguments,
 
-    /// How many tokens to generate, limited by the model's context
+    /// How many tokens to generate, limited by the model’s context
     #[arg(
         long,
         visible_alias = "max-tokens",

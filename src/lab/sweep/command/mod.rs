@@ -104,7 +104,7 @@ pub(crate) struct Arguments {
     #[arg(value_parser = parse_by_name(Keep::ALL, Keep::key))]
     keep: Keep,
 
-    /// Maximum number of texts to generate at the same time, which limits the KV cache's memory
+    /// Maximum number of texts to generate at the same time, which limits the KV cache’s memory
     #[arg(long, value_name = "N", default_value_t = SweepPlan::DEFAULT_WIDTH)]
     #[arg(value_parser = count::<usize>(1..=4_096))]
     width: usize,
