@@ -35,13 +35,10 @@ impl AppState {
                 }
                 self.panes.stop_all()
             }
-            LessonCommand::SetBack => {
-                let phase = self.lessons.run().map(LessonRun::phase);
-                if phase == Some(LessonPhase::Do) {
-                    self.set_up_step(false)
-                } else {
-                    Vec::new()
-                }
+            LessonCommand::SetBack
+                if self.lessons.run().map(LessonRun::phase) == Some(LessonPhase::Do) =>
+            {
+                self.set_up_step(false)
             }
             LessonCommand::Do(acts) => {
                 if let Some(run) = self.lessons.run_mut() {
@@ -49,8 +46,8 @@ impl AppState {
                 }
                 Vec::new()
             }
-            // Every command is followed by this check.
-            LessonCommand::Look => Vec::new(),
+            // Every command is followed by the check that `Look` asks for.
+            LessonCommand::SetBack | LessonCommand::Look => Vec::new(),
             LessonCommand::Mark(number) => {
                 if let Some(run) = self.lessons.run_mut() {
                     run.mark_token(number, &self.panes, &mut self.pin);
@@ -331,12 +328,9 @@ impl AppState {
     }
 
     fn skip_again(&mut self) -> Vec<Effect> {
-        let run = self.lessons.run_mut();
-        let skips = run.is_some_and(LessonRun::skip_again);
-        if skips {
-            self.panes.stop_all()
-        } else {
-            Vec::new()
+        match self.lessons.run_mut().map(LessonRun::skip_again) {
+            Some(true) => self.panes.stop_all(),
+            _ => Vec::new(),
         }
     }
 
