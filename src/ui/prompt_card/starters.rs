@@ -47,6 +47,7 @@ pub(super) fn starter_menu_ui(ui: &mut Ui, state: &mut AppState) -> bool {
                 if item.on_hover_text(starter.explanation).clicked() {
                     starter.prompt.clone_into(&mut state.prompt.text);
                     changed = true;
+                    ui.close();
                 }
             }
         });

@@ -43,12 +43,14 @@ fn switch_ui(ui: &mut Ui, switch: TemplateSwitch, state: &mut AppState) -> bool 
             let is_unset = !kwargs.contains_key(switch.variable());
             if menu_item(ui, UNSET, "the template decides", is_unset).clicked() {
                 changed |= kwargs.remove(switch.variable()).is_some();
+                ui.close();
             }
             for (label, value) in values {
                 let is_set = kwargs.get(switch.variable()) == Some(&value);
                 if menu_item(ui, label, "", is_set).clicked() {
                     kwargs.insert(switch.variable().to_owned(), value);
                     changed = !is_set;
+                    ui.close();
                 }
             }
         });
