@@ -24,7 +24,7 @@ fn generate(file: &str, panes: &[&str]) -> Output {
 }
 
 fn texts(file: &str) -> Vec<Generation> {
-    let written = std::fs::read_to_string(file).unwrap();
+    let written = std::fs::read(file).unwrap();
     json::parse(&written).unwrap()
 }
 

@@ -77,11 +77,12 @@ fn phrase_ui(
             .frame(field_frame(ui))
             .desired_width(ui.available_width());
         let response = ui.add(edit).on_hover_text(words.tip);
+        let (is_typed, is_left) = (response.changed(), response.lost_focus());
         response.accessible_name(format!("{}, {}", ThinkingBudget::NAME, words.label));
-        if response.changed() {
+        if is_typed {
             ui.data_mut(|data| data.insert_temp(id, line.clone()));
         }
-        if response.lost_focus() {
+        if is_left {
             ui.data_mut(|data| data.remove::<String>(id));
             changed = set(phrase, &unescape(&line), vocabulary);
         }
