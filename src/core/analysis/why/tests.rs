@@ -60,7 +60,7 @@ fn a_forced_token_is_explained_by_its_budget() {
     let prompt = generation(&[(" fox", 0.5)]).prompt;
     for (max_tokens, expected) in [
         (0, "Thinking budget 0 was used up and forced this token."),
-        (500, "Thinking budget 500 left it in."),
+        (500, "Thinking budget 500 left it at 15 %."),
     ] {
         let chain = ChainConfig::sampled([budget(max_tokens, &prompt.tokens)]);
         let text = sampled(chain, seed(0.70..0.71));
