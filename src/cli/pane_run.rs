@@ -15,7 +15,7 @@ use crate::analysis::DraftPasses;
 use crate::decoding::ChainConfig;
 use crate::generation::{
     Continuation, FinishReason, Generation, GenerationConfig, GenerationId, ModelInfo,
-    PromptRecord, PromptText, TextModels, Vocabulary,
+    PromptRecord, PromptText, TextModels, Vocabulary, spell_thoughts,
 };
 use crate::worker::{
     self, ComputeChoice, Event, ModelSource, PaneRequest, Recorder, Request, Worker,
@@ -177,7 +177,9 @@ impl Engine {
             second_model: second.filter(|_| pane.model.is_none()),
             vocabulary: Arc::clone(vocabulary),
         };
-        let (name, config) = (pane.name.clone(), pane.config.clone());
+        let (name, mut config) = (pane.name.clone(), pane.config.clone());
+        // The engine spells them the same way, or refuses them with the reason.
+        spell_thoughts(&mut config.chain, vocabulary).ok();
         Generation::begin(name, config, Arc::clone(prompt), models)
     }
 

@@ -23,6 +23,7 @@ impl AppState {
     /// reason shown next to it.
     pub fn apply(&mut self, command: Command) -> Vec<Effect> {
         // Widgets edit settings in place, so they may have changed since the last command.
+        self.panes.spell_thoughts(&self.models);
         self.observe_settings();
         let mut effects = self.dispatch(command);
         effects.extend(self.follow());

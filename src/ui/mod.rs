@@ -16,7 +16,6 @@ mod chain_panel;
 mod compare;
 pub(crate) mod dock;
 mod empty_pane;
-mod escape;
 mod explained;
 mod export_dialog;
 mod figures;

@@ -2,7 +2,6 @@
 
 use egui::{DragValue, Popup, RectAlign, TextEdit, Ui};
 
-use super::escape::{escape, unescape};
 use super::keys::{finish_typing, key_words};
 use super::layout::Breakpoint;
 use super::lessons::ring_ui;
@@ -16,7 +15,7 @@ use crate::design::widgets::{
 };
 use crate::generation::formatting::counted;
 use crate::generation::formatting::pane_letter;
-use crate::generation::{EndOfText, Limits};
+use crate::generation::{EndOfText, Limits, escape, unescape};
 use crate::lessons::Ring;
 use crate::state::{Action, AppState, BranchCommand, Command, Pace, PaneId};
 

@@ -7,6 +7,7 @@ mod other_models;
 mod replay;
 mod schema;
 mod texts;
+mod thoughts;
 
 use std::path::Path;
 

@@ -3,41 +3,7 @@
 
 use std::ops::Range;
 
-use crate::generation::{Generation, Piece, PromptRecord};
-
-/// The tags around a thought, as model families write them.
-struct Tags {
-    opening: &'static [u8],
-    closing: &'static [u8],
-}
-
-const TAGS: [Tags; 5] = [
-    // Qwen, DeepSeek, SmolLM3, GLM, Hunyuan, EXAONE and most others.
-    Tags {
-        opening: b"<think>",
-        closing: b"</think>",
-    },
-    // Mistral.
-    Tags {
-        opening: b"[THINK]",
-        closing: b"[/THINK]",
-    },
-    // Seed-OSS.
-    Tags {
-        opening: b"<seed:think>",
-        closing: b"</seed:think>",
-    },
-    // Gemma 4.
-    Tags {
-        opening: b"<|channel>thought",
-        closing: b"<channel|>",
-    },
-    // gpt-oss.
-    Tags {
-        opening: b"<|channel|>analysis<|message|>",
-        closing: b"<|end|>",
-    },
-];
+use crate::generation::{Generation, Piece, PromptRecord, THOUGHT_TAGS};
 
 /// How much of the end of a prompt is searched for a tag.
 const N_MAX_TAG: usize = 64;
@@ -124,12 +90,14 @@ impl ThoughtScan {
         let end = read
             .get(read.len().saturating_sub(N_MAX_TAG)..)
             .unwrap_or(read);
-        let opened = TAGS.iter().find(|tags| end.ends_with(tags.opening));
+        let opened = THOUGHT_TAGS
+            .iter()
+            .find(|tags| end.ends_with(tags.opening.as_bytes()));
         Self {
             n_steps: 0,
             place: match opened {
                 Some(tags) => Place::Inside {
-                    closing: tags.closing,
+                    closing: tags.closing.as_bytes(),
                     bytes: Vec::new(),
                     start: 0,
                 },
@@ -190,11 +158,17 @@ impl ThoughtScan {
 
 /// Returns where a text is that begins with these bytes, apart from whitespace.
 fn before(bytes: Vec<u8>, start: usize, n_steps: usize) -> Place {
-    if let Some(tags) = TAGS.iter().find(|tags| bytes.starts_with(tags.opening)) {
+    if let Some(tags) = THOUGHT_TAGS
+        .iter()
+        .find(|tags| bytes.starts_with(tags.opening.as_bytes()))
+    {
         let rest = bytes.get(tags.opening.len()..).unwrap_or_default();
-        return inside(tags.closing, rest.to_vec(), start, n_steps);
+        return inside(tags.closing.as_bytes(), rest.to_vec(), start, n_steps);
     }
-    if TAGS.iter().any(|tags| tags.opening.starts_with(&bytes)) {
+    if THOUGHT_TAGS
+        .iter()
+        .any(|tags| tags.opening.as_bytes().starts_with(&bytes))
+    {
         Place::Before { bytes, start }
     } else {
         Place::Absent

@@ -6,7 +6,8 @@ use super::filter_spec::{FilterSpec, Phase, Ranking};
 use super::filters::{
     Dry, DynamicTemperature, EpsilonCutoff, EtaCutoff, FrequencyPenalty, GreenList, LogitBias,
     MinK, MinP, NoRepeatNgram, PLess, PresencePenalty, QuadraticSmoothing, RepetitionPenalty,
-    SynthId, TailFree, Temperature, TopA, TopH, TopK, TopNSigma, TopP, TypicalP, Window, Xtc,
+    SynthId, TailFree, Temperature, ThinkingBudget, TopA, TopH, TopK, TopNSigma, TopP, TypicalP,
+    Window, Xtc,
 };
 use super::setting::SettingError;
 use super::{Candidates, Coins, History, Rules};
@@ -150,6 +151,8 @@ macro_rules! filters {
 }
 
 filters! {
+    /// Ends a thought after a number of tokens, with a message and the end tag.
+    ThinkingBudget,
     /// Adds a bias to the logits of chosen tokens, or bans them.
     LogitBias,
     /// Scales down the logits of tokens that have already appeared.

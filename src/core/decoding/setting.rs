@@ -253,6 +253,10 @@ pub enum SettingError {
     #[error("A bias must be a finite number; to forbid a token, ban it")]
     BiasNotFinite,
 
+    /// The message of a thinking budget contains the tag that opens a thought.
+    #[error("The message can’t open another thought, because that would be cut as well")]
+    MessageOpensThought,
+
     /// A beam search was given drafts.
     #[error("Beam search compares whole texts, so it can’t use drafts")]
     DraftsWithBeams,

@@ -11,6 +11,7 @@ mod config;
 mod continuation;
 mod conversion;
 mod earlier;
+mod escape;
 mod finish;
 mod fit;
 pub mod formatting;
@@ -36,6 +37,7 @@ mod sweep;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod text_end;
+mod thinking_budget;
 mod token_search;
 mod vocabulary;
 
@@ -47,6 +49,7 @@ pub use config::{EndOfText, GenerationConfig, Limits};
 pub use continuation::Continuation;
 pub use conversion::Conversion;
 pub use earlier::EarlierSettings;
+pub use escape::{escape, unescape};
 pub use finish::FinishReason;
 pub use fit::{FitPlace, FitPlan, FitText, FitTokens, FitUpdate, Likelihood};
 pub use future::{DrawnFutures, Future, FuturesPlan};
@@ -72,4 +75,7 @@ pub use steps::{Steps, StepsIter, StepsIterMut};
 pub use stop::StopMatcher;
 pub use sweep::{SweepPlan, SweepText, SweepUpdate, TokenMeasures};
 pub use text_end::{LastToken, TextEnd};
+pub use thinking_budget::{
+    THOUGHT_TAGS, ThoughtTags, UnspelledThought, spell_thoughts, unspell_thoughts,
+};
 pub use vocabulary::Vocabulary;

@@ -39,38 +39,20 @@ impl Vocabulary {
     /// Spells a text with the fewest tokens, preferring a long first token. Returns `None` if the
     /// text is empty or can't be spelled. Special tokens are not used.
     pub fn spell(&self, text: &str) -> Option<Vec<TokenId>> {
-        let parts = self.parts_of(text.as_bytes());
-        // Filled from the end. For each start: the number of tokens that the rest of the text
-        // needs, the first of these tokens, and its length.
-        let mut best: Vec<Option<(usize, TokenId, usize)>> = vec![None; text.len()];
-        for start in (0..text.len()).rev() {
-            let found = parts.iter().filter(|part| part.start == start);
-            let steps = found.filter_map(|part| {
-                let end = start + part.n_bytes;
-                let n_rest = if end == text.len() {
-                    0
-                } else {
-                    best.get(end)?.as_ref()?.0
-                };
-                Some((n_rest + 1, part.token, part.n_bytes))
-            });
-            let step = steps.min_by_key(|&(n, token, n_bytes)| (n, usize::MAX - n_bytes, token));
-            *best.get_mut(start)? = step;
-        }
-        let mut tokens = Vec::new();
-        let mut at = 0;
-        while at < text.len() {
-            let (_, token, n_bytes) = (*best.get(at)?)?;
-            tokens.push(token);
-            at += n_bytes;
-        }
-        (!tokens.is_empty()).then_some(tokens)
+        spelling(text, &self.parts_of(text.as_bytes(), false))
+    }
+
+    /// Spells a text like [`Self::spell`], but also with special tokens, as in `<|end|>`.
+    pub fn spell_with_special(&self, text: &str) -> Option<Vec<TokenId>> {
+        spelling(text, &self.parts_of(text.as_bytes(), true))
     }
 
     /// Finds every occurrence of every token in a text.
-    fn parts_of(&self, text: &[u8]) -> Vec<Part> {
-        let is_text = |piece: &&Piece| piece.kind == PieceKind::Text && !piece.bytes.is_empty();
-        let pieces = self.iter().filter(|(_, piece)| is_text(piece));
+    fn parts_of(&self, text: &[u8], has_special: bool) -> Vec<Part> {
+        let is_usable = |piece: &&Piece| {
+            (has_special || piece.kind == PieceKind::Text) && !piece.bytes.is_empty()
+        };
+        let pieces = self.iter().filter(|(_, piece)| is_usable(piece));
         pieces
             .flat_map(|(token, piece)| {
                 let n_bytes = piece.bytes.len();
@@ -85,6 +67,35 @@ impl Vocabulary {
             })
             .collect()
     }
+}
+
+/// Returns the fewest parts that make up a text.
+fn spelling(text: &str, parts: &[Part]) -> Option<Vec<TokenId>> {
+    // Filled from the end. For each start: the number of tokens that the rest of the text
+    // needs, the first of these tokens, and its length.
+    let mut best: Vec<Option<(usize, TokenId, usize)>> = vec![None; text.len()];
+    for start in (0..text.len()).rev() {
+        let found = parts.iter().filter(|part| part.start == start);
+        let steps = found.filter_map(|part| {
+            let end = start + part.n_bytes;
+            let n_rest = if end == text.len() {
+                0
+            } else {
+                best.get(end)?.as_ref()?.0
+            };
+            Some((n_rest + 1, part.token, part.n_bytes))
+        });
+        let step = steps.min_by_key(|&(n, token, n_bytes)| (n, usize::MAX - n_bytes, token));
+        *best.get_mut(start)? = step;
+    }
+    let mut tokens = Vec::new();
+    let mut at = 0;
+    while at < text.len() {
+        let (_, token, n_bytes) = (*best.get(at)?)?;
+        tokens.push(token);
+        at += n_bytes;
+    }
+    (!tokens.is_empty()).then_some(tokens)
 }
 
 /// An occurrence of a token in a text, measured in bytes.

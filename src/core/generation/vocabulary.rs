@@ -42,6 +42,15 @@ impl Vocabulary {
         is_known.then(|| known == piece)
     }
 
+    /// Returns the text of these tokens, with the names of special ones.
+    pub fn text_with_special(&self, tokens: &[TokenId]) -> String {
+        let bytes: Vec<u8> = tokens
+            .iter()
+            .flat_map(|token| self.piece(*token).bytes)
+            .collect();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
     /// Returns the text of these tokens, special tokens left out.
     pub fn visible_text(&self, tokens: &[TokenId]) -> String {
         let pieces = tokens.iter().map(|token| self.piece(*token));

@@ -155,8 +155,13 @@ const fn with_key(selector: Selector, key: u64) -> Selector {
 
 /// Returns the values of a filter, and the text if it reads one.
 fn caption(filter: &Filter) -> String {
+    let word = |token: TokenId| CANDIDATES.get(token.index()).map_or("", |(word, _)| word);
+    if let Filter::ThinkingBudget(budget) = filter {
+        let [opening, closing] = [&budget.opening, &budget.closing]
+            .map(|tag| tag.tokens().iter().copied().map(word).collect::<String>());
+        return format!("{filter} between ‘{opening}’ and ‘{closing}’, after ‘{TEXT}’");
+    }
     if let Filter::LogitBias(bias) = filter {
-        let word = |token: TokenId| CANDIDATES.get(token.index()).map_or("", |(word, _)| word);
         let biases = bias.biases.iter();
         let biases = biases.map(|next| format!("{:+} for ‘{}’", next.bias, word(next.token)));
         let bans = bias.banned.iter();

@@ -4,6 +4,7 @@ use super::ChatError;
 use crate::decoding::{DecodingError, GrammarError, Refusal};
 use crate::engine::candle_models;
 use crate::generation::ByteSize;
+use crate::generation::UnspelledThought;
 use crate::generation::formatting::io_words;
 
 /// Why the engine could not do what it was asked to do. Every message can be shown to the user.
@@ -87,6 +88,10 @@ pub enum EngineError {
         n_layers.saturating_sub(1)
     )]
     NoSuchLayer { layer: usize, n_layers: usize },
+
+    /// A thinking budget can't find the end of a thought.
+    #[error(transparent)]
+    UnspelledThought(#[from] UnspelledThought),
 
     /// A sequence would outgrow the context.
     #[error("the context of {n_max} tokens is full")]

@@ -3,7 +3,7 @@
 use super::session::Prompt;
 use super::{CausalLm, EngineError, LoadedModel};
 use crate::decoding::{Against, ChainConfig, Drafts, Guidance, TokenId};
-use crate::generation::{PieceKind, PromptForm, PromptText, Vocabulary};
+use crate::generation::{PieceKind, PromptForm, PromptText, Vocabulary, spell_thoughts};
 
 /// How many more entries one vocabulary may have than the other: embedding tables are padded
 /// differently.
@@ -44,6 +44,7 @@ impl LoadedModel {
         chain: &ChainConfig,
         prompt: &Prompt,
     ) -> Result<(), EngineError> {
+        spell_thoughts(&mut chain.clone(), &self.vocabulary)?;
         if let Some(guidance) = &chain.guidance {
             let other = self.guiding_prompt(guidance, &prompt.tokens, prompt.form())?;
             let (n_tokens, n_max) = (other.len(), self.lm.n_context());

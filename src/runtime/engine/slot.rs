@@ -15,7 +15,7 @@ use crate::decoding::{
 };
 use crate::generation::{
     Continuation, FinishReason, GenerationConfig, GenerationId, LastToken, Step, StepTime, TextEnd,
-    Vocabulary,
+    Vocabulary, spell_thoughts,
 };
 use crate::kernels::ThreadPool;
 
@@ -85,10 +85,12 @@ impl Slot {
     pub(super) fn new(
         model: &LoadedModel,
         id: GenerationId,
-        config: GenerationConfig,
+        mut config: GenerationConfig,
         prompt: &[TokenId],
         requested_at: Instant,
     ) -> Self {
+        // Settings for which this fails are refused before.
+        spell_thoughts(&mut config.chain, &model.vocabulary).ok();
         let n_max = model.lm.n_context().saturating_add(1);
         Self {
             id,

@@ -1,11 +1,12 @@
 //! All panes, from left to right.
 
 use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
 
 use super::pane::{Pane, PaneId};
-use crate::generation::Generation;
 use crate::generation::formatting::pane_letter;
-use crate::state::Effect;
+use crate::generation::{Generation, PaneModel, spell_thoughts, unspell_thoughts};
+use crate::state::{Effect, Models};
 use crate::worker::{GenerationId, Request, ServerRequest};
 
 /// The panes from left to right; never empty, at most [`MAX_PANES`](crate::state::MAX_PANES).
@@ -53,6 +54,26 @@ impl Panes {
     /// Returns the pane with this id, to change it.
     pub(in crate::state) fn pane_mut(&mut self, id: PaneId) -> Option<&mut Pane> {
         self.iter_mut().find(|pane| pane.id == id)
+    }
+
+    /// Spells the tags and messages of thinking budgets in the tokens of each pane's model, once it
+    /// is known. Servers take them as texts.
+    pub(in crate::state) fn spell_thoughts(&mut self, models: &Models) {
+        for pane in self.iter_mut() {
+            let is_served = matches!(models.chosen(&pane.settings), Some(PaneModel::Server(_)));
+            let Some(model) = models.of(pane).filter(|_| !is_served) else {
+                continue;
+            };
+            let chain = &mut pane.settings.chain;
+            if let Some(other) = &pane.thoughts_in
+                && !Arc::ptr_eq(other, &model.vocabulary)
+            {
+                unspell_thoughts(chain, other);
+            }
+            // The engine refuses what it can't spell, with the reason.
+            spell_thoughts(chain, &model.vocabulary).ok();
+            pane.thoughts_in = Some(Arc::clone(&model.vocabulary));
+        }
     }
 
     /// Returns the pane in which this generation is running.

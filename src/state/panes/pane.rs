@@ -1,5 +1,7 @@
 //! A pane: its settings and its generation.
 
+use std::sync::Arc;
+
 use super::grammar::PaneBreak;
 use super::hand_picks::HandPicks;
 use super::lints::Lints;
@@ -9,7 +11,9 @@ use super::watermark::PaneScan;
 use super::what_if::WhatIfs;
 use crate::analysis::watermark::WatermarkScan;
 use crate::analysis::{Lint, TextMetrics};
-use crate::generation::{FinishReason, Generation, GenerationConfig, PaneModel, PaneSettings};
+use crate::generation::{
+    FinishReason, Generation, GenerationConfig, PaneModel, PaneSettings, Vocabulary,
+};
 use crate::state::branches::Upcoming;
 use crate::state::pane_models::OwnModel;
 use crate::state::read_along::RefusedReading;
@@ -48,6 +52,8 @@ pub struct Pane {
     pub(in crate::state) refused_reading: Option<RefusedReading>,
     /// In step mode, the token that comes next.
     pub(in crate::state) upcoming: Option<Upcoming>,
+    /// The tokens in which the tags and messages of its thinking budgets are spelled.
+    pub(in crate::state) thoughts_in: Option<Arc<Vocabulary>>,
 }
 
 /// The state of a pane's generation.
@@ -120,6 +126,7 @@ impl Pane {
             reads: None,
             refused_reading: None,
             upcoming: None,
+            thoughts_in: None,
         }
     }
 

@@ -10,8 +10,7 @@ use crate::design::fonts::Face;
 use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
 use crate::design::widgets::{Chip, Number, field_frame};
-use crate::generation::Vocabulary;
-use crate::ui::escape::unescape;
+use crate::generation::{Vocabulary, unescape};
 use crate::ui::keys;
 
 /// The maximum number of tokens offered while typing.

@@ -8,9 +8,8 @@ use crate::decoding::TokenId;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::design::widgets::{Button, Chip, field_frame};
-use crate::generation::Vocabulary;
+use crate::generation::{Vocabulary, unescape};
 use crate::interop::tools::default_breakers;
-use crate::ui::escape::unescape;
 use crate::ui::keys;
 
 /// The number of breakers shown one by one. Settings from llama.cpp can result in thousands.

@@ -20,6 +20,7 @@ mod stage_row;
 mod stages;
 #[cfg(test)]
 mod tests;
+mod thought_phrases;
 mod token_words;
 mod usual;
 

@@ -7,6 +7,7 @@ use super::bias::bias_ui;
 use super::breakers::breakers_ui;
 use super::layer_keys::layer_keys_ui;
 use super::number_line::{INDENT, number_lines_ui};
+use super::thought_phrases::thought_phrases_ui;
 use crate::decoding::Filter;
 use crate::decoding::filters::Window;
 use crate::design::fonts::Face;
@@ -22,8 +23,8 @@ pub(super) fn details_id(pane: PaneId, filter: &Filter) -> Id {
 /// Returns whether a stage has settings besides its first parameter.
 pub(super) fn has_details(filter: &Filter) -> bool {
     let spec = filter.spec();
-    let has_keys = matches!(filter, Filter::SynthId(_));
-    spec.params.len() != 1 || spec.looks_back || has_keys
+    let has_more = matches!(filter, Filter::SynthId(_) | Filter::ThinkingBudget(_));
+    spec.params.len() != 1 || spec.looks_back || has_more
 }
 
 /// Draws the other settings. Returns whether one was changed.
@@ -40,6 +41,9 @@ pub(super) fn details_ui(ui: &mut Ui, shown: &Shown<'_>, filter: &mut Filter) ->
         | match filter {
             Filter::LogitBias(filter) => bias_ui(ui, list, filter, shown.vocabulary),
             Filter::Dry(filter) => breakers_ui(ui, list, &mut filter.breakers, shown.vocabulary),
+            Filter::ThinkingBudget(filter) => {
+                thought_phrases_ui(ui, list, filter, shown.vocabulary)
+            }
             Filter::SynthId(filter) => layer_keys_ui(ui, list, &mut filter.keys),
             _ => false,
         }

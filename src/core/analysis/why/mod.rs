@@ -174,6 +174,10 @@ fn verdict(
     [before, after]: [Option<f64>; 2],
 ) -> String {
     let name = stage_name(&report.filter);
+    let is_forced = n_kept == Some(1) && n_before != n_kept;
+    if is_forced && matches!(*report.filter, Filter::ThinkingBudget(_)) {
+        return format!("{name} was used up and forced this token.");
+    }
     let change = change_words(before, after);
     if n_kept == n_before && (n_kept.is_some() || !report.filter.cuts()) {
         return match (report.filter.cuts(), change) {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Why, smallest_change_words};
 use crate::analysis::SmallestChange;
-use crate::decoding::filters::{Temperature, TopK, TopP};
+use crate::decoding::filters::{Phrase, Temperature, ThinkingBudget, TopK, TopP};
 use crate::decoding::testing::logits_of;
 use crate::decoding::{
     Against, ChainConfig, Coins, Filter, Guidance, History, KnownPart, KnownStageNumbers, Mixture,
@@ -45,6 +45,28 @@ fn top_p() -> ChainConfig {
         Filter::Temperature(Temperature { temperature: 0.5 }),
         Filter::TopP(TopP { p: 0.9 }),
     ])
+}
+
+#[test]
+fn a_forced_token_is_explained_by_its_budget() {
+    let budget = |max_tokens, prompt: &[TokenId]| {
+        Filter::ThinkingBudget(ThinkingBudget {
+            max_tokens,
+            opening: Phrase::Tokens(prompt.iter().take(1).copied().collect()),
+            closing: Phrase::Tokens(vec![TokenId(5)]),
+            message: Phrase::default(),
+        })
+    };
+    let prompt = generation(&[(" fox", 0.5)]).prompt;
+    for (max_tokens, expected) in [
+        (0, "Thinking budget 0 was used up and forced this token."),
+        (500, "Thinking budget 500 left it at 15 %."),
+    ] {
+        let chain = ChainConfig::sampled([budget(max_tokens, &prompt.tokens)]);
+        let text = sampled(chain, seed(0.70..0.71));
+        let why = Why::of(&[Some(&text)], 0, 0).unwrap();
+        assert!(why.story.contains(expected), "{}", why.story);
+    }
 }
 
 #[test]

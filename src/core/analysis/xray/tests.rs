@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use super::{BarPart, CoinBar, DrawnBy, XrayCell, XrayPlace, XrayTable};
-use crate::decoding::filters::{GreenList, MinP, Temperature, TopK, TopP, TypicalP};
+use crate::decoding::filters::{
+    GreenList, MinP, Phrase, Temperature, ThinkingBudget, TopK, TopP, TypicalP,
+};
 use crate::decoding::selector::MirostatV2;
 use crate::decoding::{
     Against, ChainConfig, Coins, Filter, Guidance, History, KnownCount, Mixture, SamplerChain,
@@ -128,6 +130,46 @@ fn an_unrecorded_token_is_reconstructed_as_far_as_possible() {
         }
     }
     assert!(n_seen > 10, "{n_seen}");
+}
+
+#[test]
+fn a_forced_token_shows_what_it_was_before_the_cut() {
+    let budget = Filter::ThinkingBudget(ThinkingBudget {
+        max_tokens: 1,
+        opening: Phrase::Tokens(vec![TokenId(2)]),
+        closing: Phrase::Tokens(vec![TokenId(350)]),
+        message: Phrase::default(),
+    });
+    let chain = ChainConfig::sampled([budget, temperature(0.5), top_p(0.9)]);
+    let tokens = [2, 5].map(TokenId);
+    let (history, coins) = (
+        History::new(&tokens, 1),
+        Coins {
+            seed: 1,
+            position: 1,
+        },
+    );
+    let mut sampler = SamplerChain::new(chain.clone());
+    let trace = sampler.sample(&wide_row(), history, coins).unwrap().trace;
+    let table = XrayTable::recorded(&chain, &trace);
+    let forced = table.rows.last().unwrap();
+    assert!(forced.chosen && forced.token == TokenId(350));
+    let XrayCell::Kept(before) = forced.cells[0] else {
+        panic!("the model’s probability is known");
+    };
+    assert!(before > 0.0 && (before - trace.raw_prob).abs() < 1e-9);
+    for cell in &forced.cells[1..] {
+        let XrayCell::Kept(after) = cell else {
+            panic!("{cell:?}");
+        };
+        assert!((after - 1.0).abs() < 1e-9);
+    }
+    // What the model would have written instead.
+    let mut without = chain.clone();
+    without.stages[0].enabled = false;
+    let free = SamplerChain::new(without.clone()).sample(&wide_row(), history, coins);
+    let instead = crate::decoding::what_if(&trace.raw, &without, history, coins);
+    assert_eq!(instead.unwrap().token(), Some(free.unwrap().token));
 }
 
 #[test]

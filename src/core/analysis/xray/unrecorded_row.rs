@@ -95,13 +95,18 @@ fn mark_cut(columns: &[XrayColumn], suspects: &[Suspect], cells: &mut [XrayCell]
     }
 }
 
-/// Returns its probability after a stage, from its ratio to a recorded token that the stage kept.
+/// Returns its probability after a stage: 1 if no other token is left, and else from its ratio to a
+/// recorded token that the stage kept.
 fn prob_after(
     prob: f64,
     trace: &Trace,
     before: Option<&StageReport>,
     after: &StageReport,
 ) -> Option<f64> {
+    let is_alone = after.n_kept == 1 && after.head_probs.iter().all(Option::is_none);
+    if is_alone {
+        return Some(1.0);
+    }
     let at = after.head_probs.iter().rposition(Option::is_some)?;
     let other_after = after.head_probs.get(at).copied().flatten()?;
     let other_before = match before {

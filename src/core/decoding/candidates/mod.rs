@@ -42,6 +42,8 @@ pub struct Candidates {
     /// The tokens of the row, ascending, or `None` while it holds the whole vocabulary.
     tokens: Option<Vec<TokenId>>,
     row: Row,
+    /// Whether some tokens of the row were impossible from the start.
+    masked: bool,
     /// The most likely candidates in order, as far as they have been requested.
     head: Vec<Candidate>,
     /// The softmax over the row, once it has been requested.
@@ -59,6 +61,7 @@ impl Candidates {
         let mut candidates = Self {
             tokens: None,
             row: Row::default(),
+            masked: false,
             head: Vec::new(),
             softmax: None,
             mass_removed: 0.0,
@@ -90,6 +93,7 @@ impl Candidates {
         if !logits.iter().any(|logit| *logit > f32::NEG_INFINITY) {
             return Err(DecodingError::NothingPossible);
         }
+        self.masked = logits.contains(&f32::NEG_INFINITY);
         self.row.fill(logits.iter().copied());
         self.tokens = None;
         self.forget();
@@ -208,6 +212,23 @@ impl Candidates {
     pub fn keep_these(&mut self, kept: &[Candidate]) {
         if !kept.is_empty() {
             self.replace_by(kept);
+        }
+    }
+
+    /// Keeps only this token, even if it was dropped or ruled out. If the row had impossible tokens
+    /// from the start, as under a grammar, the token may be one of those, and nothing changes.
+    pub fn force(&mut self, token: TokenId) {
+        let logit = self.logit(token);
+        if let Some(logit) = logit.filter(|logit| *logit > f32::NEG_INFINITY) {
+            self.replace_by(&[Candidate { token, logit }]);
+        } else if !self.masked {
+            let logit = self.best().logit;
+            self.tokens = Some(vec![token]);
+            self.row.fill(std::iter::once(logit));
+            self.forget();
+            // Nothing of what was in play is left.
+            self.share_left = 0.0;
+            self.mass_removed = 1.0;
         }
     }
 

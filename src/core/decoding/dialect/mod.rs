@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use super::FilterKind::{
     Dry, DynamicTemperature, EpsilonCutoff, EtaCutoff, FrequencyPenalty, GreenList, LogitBias,
-    MinP, NoRepeatNgram, PresencePenalty, RepetitionPenalty, SynthId, Temperature, TopH, TopK,
-    TopNSigma, TopP, TypicalP, Xtc,
+    MinP, NoRepeatNgram, PresencePenalty, RepetitionPenalty, SynthId, Temperature, ThinkingBudget,
+    TopH, TopK, TopNSigma, TopP, TypicalP, Xtc,
 };
 use super::filters::Window;
 use super::rules::{BeamScores, Equal, Mass, Ties, TopPZero, TypicalRule};
@@ -265,10 +265,10 @@ impl EngineStage {
     }
 }
 
-const LLAMA_CPP: [EngineStage; 12] = llama_cpp(0.95, 0.05);
+const LLAMA_CPP: [EngineStage; 13] = llama_cpp(0.95, 0.05);
 
 /// Ollama passes its parameters to llama-server.
-const OLLAMA: [EngineStage; 12] = llama_cpp(0.9, 0.0);
+const OLLAMA: [EngineStage; 13] = llama_cpp(0.9, 0.0);
 
 const OLLAMA_MLX: &[EngineStage] = &[
     stage(RepetitionPenalty).over(Window::LAST_64),
@@ -280,8 +280,9 @@ const OLLAMA_MLX: &[EngineStage] = &[
     stage(MinP),
 ];
 
-const fn llama_cpp(top_p: f32, min_p: f32) -> [EngineStage; 12] {
+const fn llama_cpp(top_p: f32, min_p: f32) -> [EngineStage; 13] {
     [
+        stage(ThinkingBudget),
         stage(LogitBias),
         stage(RepetitionPenalty).over(Window::LAST_64),
         stage(FrequencyPenalty).over(Window::LAST_64),
@@ -318,6 +319,7 @@ const VLLM: &[EngineStage] = &[
     stage(RepetitionPenalty).over(Window::ALL),
     stage(FrequencyPenalty).over(Window::GENERATED),
     stage(PresencePenalty).over(Window::GENERATED),
+    stage(ThinkingBudget),
     stage(Temperature),
     stage(MinP),
     stage(TopK),

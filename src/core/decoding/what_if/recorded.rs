@@ -4,7 +4,7 @@
 use super::WhatIf;
 use super::tail::{ROUNDING, Tail};
 use crate::decoding::filter::Filtered;
-use crate::decoding::filters::{LogitBias, QuadraticSmoothing, Temperature, TopK};
+use crate::decoding::filters::{LogitBias, QuadraticSmoothing, Temperature, ThinkingBudget, TopK};
 use crate::decoding::rules::Ties;
 use crate::decoding::{
     Candidate, Candidates, ChainConfig, Detail, Evidence, Filter, Selector, SelectorState,
@@ -19,6 +19,8 @@ pub(in crate::decoding) struct Recorded<'a> {
     pub(in crate::decoding) sure: bool,
     /// Whether the most likely candidate is known, even if it is not known which others are left.
     pub(super) best_sure: bool,
+    /// Whether the tail may lack tokens of the vocabulary, because a grammar rules them out.
+    pub(in crate::decoding) masked: bool,
 }
 
 impl Filtered for Recorded<'_> {
@@ -62,17 +64,23 @@ impl<'a> Recorded<'a> {
             tail,
             sure: true,
             best_sure: true,
+            masked: false,
         }
     }
 
     /// Applies the stages of a chain. The context is the first one's.
     pub(super) fn after(mut self, chain: &ChainConfig, first: StageContext<'_>) -> Self {
+        self.masked = chain.grammar.is_some();
         first.run(chain.enabled(), 0, &mut self, |_, _, _| ());
         self
     }
 
     fn apply(&mut self, filter: &Filter, context: StageContext<'_>) {
         if filter.is_neutral() {
+            return;
+        }
+        if let Filter::ThinkingBudget(budget) = filter {
+            self.force(budget, context);
             return;
         }
         self.best_sure &= self.sure || filter.preserves_top();
@@ -97,6 +105,23 @@ impl<'a> Recorded<'a> {
             filter.apply(context, &mut self.head);
             self.sure = false;
             self.best_sure &= filter.preserves_top();
+        }
+    }
+
+    /// Applies a thinking budget. The token that it forces is certain, unless it was not recorded and
+    /// a grammar may rule it out.
+    fn force(&mut self, budget: &ThinkingBudget, context: StageContext<'_>) {
+        let forced = budget.forced(context.history);
+        let exists = |token: &TokenId| token.index() < context.n_vocab as usize;
+        let Some(token) = forced.filter(exists) else {
+            return;
+        };
+        let is_recorded = self.head.logit(token).is_some() || self.tail.is_none();
+        self.head.force(token);
+        if self.head.best().token == token {
+            self.tail = None;
+            self.sure = is_recorded || !self.masked;
+            self.best_sure = self.sure;
         }
     }
 

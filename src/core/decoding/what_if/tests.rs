@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use super::{WhatIf, what_if, what_if_prob, what_if_rules_out};
 use crate::decoding::dialect::Dialect;
 use crate::decoding::filters::{
-    FrequencyPenalty, GreenList, MinK, MinP, PLess, RepetitionPenalty, SynthId, Temperature, TopA,
-    TopH, TopK, TopP, TypicalP, Window,
+    FrequencyPenalty, GreenList, MinK, MinP, PLess, Phrase, RepetitionPenalty, SynthId,
+    Temperature, ThinkingBudget, TopA, TopH, TopK, TopP, TypicalP, Window,
 };
 use crate::decoding::selector::GumbelMark;
 use crate::decoding::testing::{row, token_ids};
@@ -36,6 +36,14 @@ fn filter() -> impl Strategy<Value = Filter> {
         }),
         1 => (1..4_u32).prop_map(|window| {
             Filter::SynthId(SynthId { window, keys: LayerKeys::USUAL })
+        }),
+        1 => (0..6_u32, 0..400_u32).prop_map(|(max_tokens, closing)| {
+            Filter::ThinkingBudget(ThinkingBudget {
+                max_tokens,
+                opening: Phrase::Tokens(token_ids(&[7])),
+                closing: Phrase::Tokens(token_ids(&[closing])),
+                message: Phrase::default(),
+            })
         }),
         1 => (1.0..1.5_f32).prop_map(move |penalty| {
             Filter::RepetitionPenalty(RepetitionPenalty { penalty, window })

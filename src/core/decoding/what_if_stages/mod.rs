@@ -113,6 +113,7 @@ impl Run<'_> {
     /// Runs the chain from `base`, the distribution after its first `n_in_base` stages.
     fn from(&self, base: &Evidence, n_in_base: usize) -> Option<WhatIfStages> {
         let mut step = Recorded::of(base)?;
+        step.masked = self.chain.grammar.is_some();
         let mut stages: Vec<KnownStage> = Vec::new();
         let mut was_whole = step.tail.is_none();
         let filters = self.chain.enabled();

@@ -2,9 +2,10 @@
 
 use std::sync::LazyLock;
 
+use super::words::quoted_line;
 use crate::decoding::dialect::Dialect;
-use crate::decoding::filters::{LogitBias, Window};
-use crate::decoding::{Against, ChainConfig, Filter, FilterKind, Rules, Selector};
+use crate::decoding::filters::{LogitBias, Phrase, ThinkingBudget, Window};
+use crate::decoding::{Against, ChainConfig, Filter, FilterKind, Rules, Selector, TokenId};
 
 /// The help for describing a pane on the command line, from the specs of filters and selectors.
 pub static GRAMMAR: LazyLock<String> = LazyLock::new(|| {
@@ -41,6 +42,9 @@ const OPTIONS: &str = "  \
     … last all         or all tokens,
     … generated only   or only generated tokens.
     … breakers 13 5+6  For DRY, no repetition reaches across token 13, or 5 followed by 6.
+    … message \"Stop.\"  For think, what is written before a thought is closed; \\n is a line break.
+    … open 5 close 6+7 The tags around a thought, as tokens or in quotes. Without them, the model’s own
+                       are used.
     … off              The stage keeps its place and has no effect.
 ";
 
@@ -119,15 +123,42 @@ fn words_after(key: &str, filter: &Filter) -> String {
     {
         words += " breakers";
         for breaker in &dry.breakers {
-            let ids: Vec<String> = breaker.iter().map(ToString::to_string).collect();
-            words = words + " " + &ids.join("+");
+            words = words + " " + &ids(breaker);
         }
+    }
+    if let Filter::ThinkingBudget(budget) = filter {
+        words += &thought_words(budget);
     }
     if let Filter::SynthId(synth) = filter {
         words = format!("{words} keys {}", synth.keys);
         words.truncate(words.trim_end().len());
     }
     words
+}
+
+/// " open 5 close 6 message \"Time is up.\""; empty for the model's own tags and no message.
+fn thought_words(budget: &ThinkingBudget) -> String {
+    let mut words = String::new();
+    for (key, phrase) in [
+        ("open", &budget.opening),
+        ("close", &budget.closing),
+        ("message", &budget.message),
+    ] {
+        if !phrase.is_empty() {
+            let text = match phrase {
+                Phrase::Tokens(tokens) => ids(tokens),
+                Phrase::Text(text) => quoted_line(text),
+            };
+            words = format!("{words} {key} {text}");
+        }
+    }
+    words
+}
+
+/// "5+6".
+fn ids(tokens: &[TokenId]) -> String {
+    let ids: Vec<String> = tokens.iter().map(ToString::to_string).collect();
+    ids.join("+")
 }
 
 fn bias_words(filter: &LogitBias) -> String {

@@ -2,13 +2,14 @@
 
 use super::words::{PaneSpecError, Word, Words, nearest, plain};
 use crate::decoding::dialect::Dialect;
-use crate::decoding::filters::{LogitBias, TokenBias, Window};
+use crate::decoding::filters::{LogitBias, Phrase, ThinkingBudget, TokenBias, Window};
 use crate::decoding::rules::BeamScores;
 use crate::decoding::watermark::LayerKeys;
 use crate::decoding::{
     Against, ChainConfig, DraftRule, Drafts, EarlyLayers, Filter, FilterKind, FilterSpec, Guidance,
     ModelDrafts, ParamSpec, PromptLookup, Selector, SelectorSpec, SettingError, TokenId,
 };
+use crate::generation::unescape;
 
 /// What the first word of a part stands for.
 #[derive(Clone, Copy)]
@@ -103,6 +104,12 @@ pub(super) fn filter(spec: &FilterSpec, words: &mut Words) -> Result<Filter, Pan
             let more = breakers(others, words)?;
             dry.breakers.extend(more);
             return Ok(true);
+        }
+        if let Filter::ThinkingBudget(budget) = &mut filter
+            && let Some(written) = phrase_mut(option, budget)
+        {
+            *written = phrase(words)?;
+            return in_range(filter.validate(), words).map(|()| true);
         }
         if let ("keys", Filter::SynthId(synth)) = (option, &mut filter) {
             synth.keys = layer_keys(words)?;
@@ -326,11 +333,43 @@ fn layer_keys(words: &mut Words) -> Result<LayerKeys, PaneSpecError> {
 }
 
 fn token_sequence(breaker: &Word) -> Result<Vec<TokenId>, PaneSpecError> {
-    let ids = breaker.text.split('+').map(|id| id.parse().map(TokenId));
-    ids.collect::<Result<_, _>>().map_err(|_not_an_id| {
+    ids(breaker).ok_or_else(|| {
         breaker.wrong("a breaker is a token id, or several as in \"breakers 13 5+6\"")
     })
 }
+
+/// Returns token ids with plus signs between them.
+fn ids(word: &Word) -> Option<Vec<TokenId>> {
+    let ids = word.text.split('+').map(|id| id.parse().map(TokenId));
+    ids.collect::<Result<_, _>>().ok()
+}
+
+/// Returns the phrase of a thinking budget that an option sets.
+fn phrase_mut<'a>(option: &str, budget: &'a mut ThinkingBudget) -> Option<&'a mut Phrase> {
+    Some(match option {
+        "open" => &mut budget.opening,
+        "close" => &mut budget.closing,
+        "message" => &mut budget.message,
+        _ => return None,
+    })
+}
+
+/// Takes a text in quotes, or its tokens.
+fn phrase(words: &mut Words) -> Result<Phrase, PaneSpecError> {
+    let keyword = words.last.clone();
+    let Some(word) = words.next() else {
+        return Err(keyword.wrong(PHRASE));
+    };
+    if word.is_quoted() {
+        return Ok(Phrase::Text(unescape(&word.text)));
+    }
+    ids(&word)
+        .map(Phrase::Tokens)
+        .ok_or_else(|| word.wrong(PHRASE))
+}
+
+const PHRASE: &str = "write a text in quotes, as in message \"\\nTime is up.\\n\", or its tokens, as in \
+                      message 13 or message 5+6";
 
 fn biases(words: &mut Words) -> Result<Filter, PaneSpecError> {
     let mut filter = LogitBias::default();

@@ -181,6 +181,9 @@ fn what_is_printed_reads_back_the_same() {
         "synth-id 4 keys 654 400 836, synth-id 1 keys off, synth-id 0 keys 1 off",
         "dry 0.8 base 1.75 allowed 2, adaptive-p 0.5 decay 0.9",
         "no-repeat 3, beams 8 length 0.5 early 1",
+        "think 200",
+        "think 0 open 5 close 6+7 message 13 off, T 1",
+        r#"think 200 open "<think>" close "</think>" message "\nTime \"is\" up.\n""#,
         "T 0.7, drafts 6 ngram 3",
         "T 0.7, drafts 4 model",
         "T 0.7, drafts 4 layers 2 ratio",
@@ -229,7 +232,7 @@ fn an_error_points_at_the_word_that_caused_it() {
         (
             "temp 0.7, banana",
             "banana",
-            "\"banana\" is not a setting; use one of repeat, frequency, presence, temp, top-k, top-p, min-p, bias, no-repeat, dry, dyn-temp, smooth, typical-p, top-h, p-less, top-nσ, min-k, epsilon, eta, xtc, top-a, tail-free, green-list, synth-id, ban, sample, greedy, gumbel, gumbel-mark, mirostat-1, mirostat, adaptive-p, beams, dialect, beam-scores, min-keep, drafts, guide, grammar, seed, name",
+            "\"banana\" is not a setting; use one of repeat, frequency, presence, temp, top-k, top-p, min-p, think, bias, no-repeat, dry, dyn-temp, smooth, typical-p, top-h, p-less, top-nσ, min-k, epsilon, eta, xtc, top-a, tail-free, green-list, synth-id, ban, sample, greedy, gumbel, gumbel-mark, mirostat-1, mirostat, adaptive-p, beams, dialect, beam-scores, min-keep, drafts, guide, grammar, seed, name",
         ),
         (
             "top-p",
@@ -268,6 +271,16 @@ fn an_error_points_at_the_word_that_caused_it() {
             "beams 4, beam-scores high",
             "high",
             "\"high\" is not a kind of score; use one of logits, log-probs, renormalized",
+        ),
+        (
+            "think 5 message Stop",
+            "Stop",
+            "write a text in quotes, as in message \"\\nTime is up.\\n\", or its tokens, as in message 13 or message 5+6",
+        ),
+        (
+            "think 5 open 6 message 5+6",
+            "5+6",
+            "The message can’t open another thought, because that would be cut as well",
         ),
         (
             "seed 1.5",

@@ -253,10 +253,27 @@ pub(super) fn quoted_text(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
+/// Writes a text in quotes and on one line, so that [`split`] and
+/// [`unescape`](crate::generation::unescape) together read it back the same.
+pub(super) fn quoted_line(text: &str) -> String {
+    let mut quoted = String::from('"');
+    for c in text.chars() {
+        match c {
+            '\n' => quoted += "\\n",
+            '\t' => quoted += "\\t",
+            // A backslash for each of the two that reads it.
+            '\\' => quoted += r"\\\\",
+            '"' => quoted += "\\\"",
+            c => quoted.push(c),
+        }
+    }
+    quoted + "\""
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{edits, nearest, quoted_text, split};
-    use crate::generation::PaneSettings;
+    use super::{edits, nearest, quoted_line, quoted_text, split};
+    use crate::generation::{PaneSettings, unescape};
 
     #[test]
     fn words_know_their_positions() {
@@ -309,6 +326,22 @@ mod tests {
             }
         }
         assert_eq!(texts.len(), 9_usize.pow(4));
+    }
+
+    #[test]
+    fn any_text_on_one_line_reads_back_the_same() {
+        let alphabet = ['\\', '"', 'n', 't', ',', ' ', '\n', '\t'];
+        let mut texts = vec![String::new()];
+        for _ in 0..4 {
+            let longer = |text: &String| alphabet.map(|c| format!("{text}{c}"));
+            texts = texts.iter().flat_map(longer).collect();
+            for text in &texts {
+                let quoted = quoted_line(text);
+                assert!(!quoted.contains(['\n', '\t']), "{quoted}");
+                let word = split(&quoted).unwrap()[0].next().unwrap();
+                assert_eq!(unescape(&word.text), *text, "{quoted}");
+            }
+        }
     }
 
     #[test]

@@ -4,8 +4,8 @@ use super::fields::{Field, Fields};
 use super::llama::{self, Flavor};
 use super::value::Value;
 use super::{
-    ImportedSettings, Tool, command, drafts, flags, modelfile, openai, python, transformers, vllm,
-    yaml,
+    ImportedSettings, Tool, command, drafts, flags, modelfile, openai, python, thoughts,
+    transformers, vllm, yaml,
 };
 use crate::decoding::ChainConfig;
 use crate::generation::{Vocabulary, listed};
@@ -411,7 +411,7 @@ fn object(text: &str) -> Result<(Tool, Vec<Field>), String> {
 /// Returns the tool that knows the most of these names. A tie goes to the most common tool.
 fn tool_of(fields: &[Field]) -> Result<Tool, String> {
     let openai = [&openai::NAMES[..], &openai::UNRELATED].concat();
-    let server = [&openai[..], &SERVER, &SERVER_UNRELATED].concat();
+    let server = [&openai[..], &SERVER, &thoughts::SERVER, &SERVER_UNRELATED].concat();
     let transformers = [&transformers::NAMES[..], &transformers::UNRELATED].concat();
     let ollama = [&llama::OLLAMA_NAMES[..], &OLLAMA_UNRELATED].concat();
     let n_known = |names: &[&str]| {
@@ -460,13 +460,14 @@ fn of_kobold(fields: &[Field]) -> Result<(), String> {
     ))
 }
 
-/// Whether the settings are those of a request to vLLM: `OpenAI`'s, and a repetition penalty that
-/// llama-server calls otherwise.
+/// Whether the settings are those of a request to vLLM: `OpenAI`'s, and a thinking budget or a
+/// repetition penalty that llama-server calls otherwise.
 fn is_vllm(fields: &[Field], guessed: Tool) -> bool {
     let names = |name: &str| fields.iter().any(|field| field.name == name);
     let is_request = names("max_tokens") || names("max_completion_tokens");
     let is_guess = guessed == Tool::LlamaServer && !ONLY_SERVER.into_iter().any(names);
-    names("repetition_penalty") && !names("do_sample") && (is_request || is_guess)
+    names(thoughts::VLLM)
+        || names("repetition_penalty") && !names("do_sample") && (is_request || is_guess)
 }
 
 /// Why YAML with a repetition penalty of an unknown tool is rejected.

@@ -37,7 +37,8 @@ const FLAGS: &[(&str, &[&str])] = &[
     ("logit_bias", &["--logit-bias", "-l"]),
     ("grammar", &["--grammar"]),
     ("json_schema", &["--json-schema", "-j"]),
-    ("reasoning_budget", &["--reasoning-budget"]),
+    ("reasoning_budget_tokens", &["--reasoning-budget"]),
+    ("reasoning_budget_message", &["--reasoning-budget-message"]),
     (
         "speculative.n_max",
         &["--spec-draft-n-max", "--draft-max", "--draft-n", "--draft"],

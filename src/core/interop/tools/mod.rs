@@ -26,6 +26,7 @@ mod python;
 mod strings;
 #[cfg(test)]
 mod tests;
+mod thoughts;
 mod transformers;
 mod value;
 mod vllm;
@@ -108,8 +109,8 @@ pub struct ImportedSettings {
     pub ignored: Vec<String>,
 }
 
-/// Converts a configuration to a tool's format. The vocabulary is needed if DRY has sequence
-/// breakers, which are tokens in Quartet and strings in llama.cpp.
+/// Converts a configuration to a tool's format. The vocabulary is needed for DRY's sequence breakers
+/// and the tags of a thinking budget, which are tokens in Quartet and strings in llama.cpp.
 pub fn export_settings(
     tool: Tool,
     config: &GenerationConfig,

@@ -12,14 +12,14 @@ use super::fields::Fields;
 use super::plan::{Manner, Plan};
 use super::value::{NamedValues, Value};
 use super::vllm::COLDEST;
-use super::{biases, drafts, grammar};
+use super::{biases, drafts, grammar, thoughts};
 use crate::decoding::dialect::Dialect;
 use crate::decoding::filters::{FrequencyPenalty, PresencePenalty, Temperature, TopP, Window};
 use crate::decoding::{ChainConfig, Filter, FilterKind, Selector};
 use crate::generation::{EndOfText, GenerationConfig};
 
 /// The fields that are imported.
-pub(super) const NAMES: [&str; 16] = [
+pub(super) const NAMES: [&str; 17] = [
     "temperature",
     "top_p",
     "frequency_penalty",
@@ -36,6 +36,7 @@ pub(super) const NAMES: [&str; 16] = [
     "guided_choice",
     "guided_grammar",
     drafts::VLLM,
+    thoughts::VLLM,
 ];
 
 /// Known fields that do not affect sampling.
@@ -104,6 +105,7 @@ pub(super) fn write(flavor: Flavor, config: &GenerationConfig) -> Written {
     if flavor == Flavor::Vllm {
         tell_coldest(&mut plan);
         fields.extend(beyond_openai(&plan));
+        thoughts::write_vllm(&mut plan, &mut fields);
     }
     let seed = plan.seed(config.seed, i64::MAX.unsigned_abs());
     fields.extend(seed.map(|seed| ("seed", Value::from(seed))));

@@ -4,7 +4,7 @@
 //! The order is that of our dialect.
 
 use super::fields::Fields;
-use super::{ImportedSettings, biases, drafts, grammar, openai};
+use super::{ImportedSettings, biases, drafts, grammar, openai, thoughts};
 use crate::decoding::dialect::Dialect;
 use crate::decoding::filters::{
     FrequencyPenalty, MinP, PresencePenalty, RepetitionPenalty, Temperature, TopK, TopP, Window,
@@ -66,6 +66,8 @@ pub(super) fn read(fields: &mut Fields) -> Result<ChainConfig, String> {
     let penalty = within("presence_penalty", 0.0, [-2.0, 2.0], fields)?;
     let presence = Filter::PresencePenalty(PresencePenalty { penalty, window });
     fields.add(presence, &["presence_penalty"], stages)?;
+    thoughts::read_vllm(fields, &mut chain)?;
+    let stages = &mut chain.stages;
     let temperature = temperature(fields)?;
     let p = within("min_p", 0.0, [0.0, 1.0], fields)?;
     let min_p = Filter::MinP(MinP { p });

@@ -115,6 +115,8 @@ enum Kind {
     /// Reshapes all logits, as a temperature does.
     Scales,
     Cuts,
+    /// Leaves one token, whatever other stages do.
+    Forces,
 }
 
 fn kind(filter: &Filter) -> Kind {
@@ -128,6 +130,7 @@ fn kind(filter: &Filter) -> Kind {
         | Filter::SynthId(_) => Kind::Adds,
         Filter::RepetitionPenalty(_) => Kind::Multiplies,
         Filter::NoRepeatNgram(_) => Kind::Bans,
+        Filter::ThinkingBudget(_) => Kind::Forces,
         Filter::Temperature(_) | Filter::DynamicTemperature(_) | Filter::QuadraticSmoothing(_) => {
             Kind::Scales
         }
@@ -142,7 +145,9 @@ fn scales(filter: &Filter) -> bool {
 /// Whether swapping the two filters can change the result.
 fn order_matters(one: &Filter, other: &Filter) -> bool {
     match (kind(one), kind(other)) {
-        (Kind::Adds, Kind::Adds)
+        (Kind::Forces, _)
+        | (_, Kind::Forces)
+        | (Kind::Adds, Kind::Adds)
         | (Kind::Bans, Kind::Bans | Kind::Adds | Kind::Multiplies)
         | (Kind::Adds | Kind::Multiplies, Kind::Bans) => false,
         (Kind::Cuts, Kind::Cuts) => !(ignores_the_rest(one) && ignores_the_rest(other)),

@@ -12,7 +12,7 @@ use crate::decoding::{ChainConfig, Filter, FilterKind, Selector, Stage, TokenId}
 use crate::generation::Vocabulary;
 use crate::interop::tools::fields::{Fields, without_effect};
 use crate::interop::tools::value::Value;
-use crate::interop::tools::{biases, breakers, drafts, grammar};
+use crate::interop::tools::{biases, breakers, drafts, grammar, thoughts};
 
 /// A filter and the names of the settings that define it.
 type NamedFilter = (Filter, &'static [&'static str]);
@@ -28,6 +28,7 @@ pub(in super::super) fn read(
         rules: flavor.dialect().rules(),
         ..ChainConfig::sampled([])
     };
+    thoughts::read_llama(fields, &mut chain)?;
     let bias = biases::read("logit_bias", f32::NEG_INFINITY, fields)?;
     fields.add(Filter::LogitBias(bias), &["logit_bias"], &mut chain.stages)?;
     grammar::read_llama(fields, &mut chain)?;
@@ -52,25 +53,7 @@ pub(in super::super) fn read(
         None => read_samplers(&samplers, &values, fields, &mut chain)?,
     }
     drafts::read_llama(fields, &mut chain)?;
-    report_reasoning_budget(fields)?;
     Ok(chain)
-}
-
-/// Since PR #20297 (March 2026), llama.cpp forces the end of the reasoning once it has this many
-/// tokens; −1 is no limit.
-fn report_reasoning_budget(fields: &mut Fields) -> Result<(), String> {
-    if let Some(n_tokens) = fields.integer("reasoning_budget")? {
-        let written = fields.as_written("reasoning_budget");
-        fields.ignored.push(if n_tokens < 0 {
-            format!("{written} does not affect sampling")
-        } else {
-            format!(
-                "{written} is not supported: llama.cpp forces the tokens that end the reasoning \
-                 after {n_tokens}"
-            )
-        });
-    }
-    Ok(())
 }
 
 fn read_samplers(

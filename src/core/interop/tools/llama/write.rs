@@ -10,7 +10,7 @@ use crate::interop::tools::breakers::{self, Texts};
 use crate::interop::tools::differences::{Difference, Written};
 use crate::interop::tools::plan::{CONTINUED, Plan, selector_name};
 use crate::interop::tools::value::{NamedValues, Value};
-use crate::interop::tools::{biases, drafts, grammar, modelfile};
+use crate::interop::tools::{biases, drafts, grammar, modelfile, thoughts};
 
 /// The largest seed; the next value requests a random one.
 const MAX_SEED: u64 = 0xFFFF_FFFE;
@@ -54,6 +54,7 @@ pub(in super::super) fn write(
         }
         None => samplers(flavor, &mut plan, vocabulary, &mut fields),
     }
+    thoughts::write_llama(flavor, &mut plan, vocabulary, &mut fields);
     let biases = biases::by_token(plan.find(FilterKind::LogitBias));
     if !biases.is_empty() {
         fields.push(("logit_bias", biases::as_pairs(&biases)));
@@ -102,7 +103,10 @@ const fn mirostat(selector: Selector) -> Option<(u32, f32, f32)> {
 fn only_before_mirostat(plan: &mut Plan) {
     let (name, selector) = (plan.name, selector_name(plan.selector));
     plan.leave_out(|filter| {
-        let stays = matches!(filter.kind(), FilterKind::LogitBias | FilterKind::Temperature);
+        let stays = matches!(
+            filter.kind(),
+            FilterKind::LogitBias | FilterKind::Temperature | FilterKind::ThinkingBudget
+        );
         (!stays).then(|| {
             format!("{name} applies only logit bias and temperature before {selector}; {filter} is left out")
         })

@@ -4,6 +4,7 @@ mod drafts;
 mod pastes;
 mod reading;
 mod round_trip;
+mod thoughts;
 mod writing;
 
 use crate::generation::{GenerationConfig, Limits, PaneSettings, Piece, Vocabulary};

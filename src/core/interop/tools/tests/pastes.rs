@@ -204,19 +204,6 @@ fn parameters_of_ollama_s_mlx_runner_say_where_they_apply() {
 }
 
 #[test]
-fn a_reasoning_budget_is_not_said_to_have_no_effect() {
-    let rest = |text: &str| read(text).2;
-    assert_eq!(
-        rest("--temp 1 --reasoning-budget 100"),
-        "--reasoning-budget 100 is not supported: llama.cpp forces the tokens that end the reasoning after 100"
-    );
-    assert_eq!(
-        rest("--temp 1 --reasoning-budget -1"),
-        "--reasoning-budget -1 does not affect sampling"
-    );
-}
-
-#[test]
 fn a_call_that_is_cut_off_is_noted() {
     let note = "The call ends before its closing bracket, so settings may be missing";
     for text in [

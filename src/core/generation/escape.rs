@@ -1,14 +1,14 @@
 //! Escapes text for a single-line field: line breaks and tabs become `\n` and `\t`.
 
 /// Escapes backslashes, line breaks and tabs, so that the text fits on one line.
-pub(super) fn escape(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     text.replace('\\', "\\\\")
         .replace('\n', "\\n")
         .replace('\t', "\\t")
 }
 
 /// Reverses [`escape`]. An unknown escape stays as typed.
-pub(super) fn unescape(line: &str) -> String {
+pub fn unescape(line: &str) -> String {
     let mut text = String::new();
     let mut chars = line.chars().peekable();
     while let Some(c) = chars.next() {
