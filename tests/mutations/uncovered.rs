@@ -220,10 +220,10 @@ pub(crate) const UNCOVERED_OVER_SERVERS: [(&str, &str); 24] = [
         "panes.steps.survivors.logits",
         "figures of tokens that a server did not name",
     ),
-    ("vocabulary.bytes", "the pieces of a server's other tokens"),
-    ("vocabulary.piece", "the pieces of a server's other tokens"),
+    ("vocabulary.bytes", "the pieces of a server’s other tokens"),
+    ("vocabulary.piece", "the pieces of a server’s other tokens"),
     (
         "vocabulary.special",
-        "the pieces of a server's other tokens",
+        "the pieces of a server’s other tokens",
     ),
 ];

@@ -1,6 +1,6 @@
 //! What a chain needs beyond the logits of its own text, and why it can't run where that is missing.
 
-use super::ChainConfig;
+use super::{ChainConfig, Filter};
 
 /// Something that a chain needs beyond the logits of its own text, one row for each token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,12 +45,19 @@ impl ChainConfig {
             (self.drafts.is_some(), Need::DraftRows),
             (self.needs_second_model(), Need::SecondModel),
             (self.grammar.is_some(), Need::WholeVocabulary),
+            (self.has_unspelled_thought(), Need::WholeVocabulary),
         ];
         let needed = parts.into_iter().filter(|(is_needed, _)| *is_needed);
         let filters = self.active().flat_map(|filter| filter.spec().needs);
         selector
             .chain(needed.map(|(_, need)| need))
             .chain(filters.copied())
+    }
+
+    /// Returns whether a thinking budget has tags or a message that no model has spelled in tokens.
+    fn has_unspelled_thought(&self) -> bool {
+        self.active()
+            .any(|filter| matches!(filter, Filter::ThinkingBudget(budget) if !budget.is_spelled()))
     }
 
     /// Names the part of the chain that needs this: "beam search", "bias -1".
@@ -61,6 +68,7 @@ impl ChainConfig {
             Need::SecondRow => "guidance".to_owned(),
             Need::DraftRows => "speculative decoding".to_owned(),
             Need::SecondModel => "the second model".to_owned(),
+            Need::WholeVocabulary if self.grammar.is_none() => "a thinking budget".to_owned(),
             Need::WholeVocabulary => "a grammar".to_owned(),
             Need::TokenIds => {
                 let mut filters = self.active();
@@ -118,7 +126,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::{Host, Need};
-    use crate::decoding::filters::LogitBias;
+    use crate::decoding::filters::{LogitBias, ThinkingBudget};
     use crate::decoding::{
         Against, ChainConfig, Drafts, Filter, GrammarKind, GrammarRule, Guidance, Selector, TokenId,
     };
@@ -171,6 +179,11 @@ mod tests {
             (
                 ChainConfig::sampled([Filter::LogitBias(bias)]),
                 vec![Need::TokenIds],
+            ),
+            // No model has spelled its tags.
+            (
+                ChainConfig::sampled([Filter::ThinkingBudget(ThinkingBudget::default())]),
+                vec![Need::WholeVocabulary, Need::TokenIds],
             ),
         ]
     }

@@ -80,7 +80,7 @@ pub const GIVEN_LOGITS: Host = Host {
         (SeveralTexts, "beam search needs a model"),
         (SecondRow, "guidance needs a model"),
         (DraftRows, "drafts need a model"),
-        (WholeVocabulary, "a grammar needs the vocabulary of a model"),
+        (WholeVocabulary, "<what> needs the vocabulary of a model"),
     ],
 };
 

@@ -86,7 +86,7 @@ impl FuturesJob {
         Ok(Self {
             guide,
             grammar: grammar.filter(|grammar| !grammar.is_broken()),
-            chain: SamplerChain::new(plan.config.chain.clone()),
+            chain: SamplerChain::new(model.spelled(&plan.config.chain)?),
             text: None,
             plan,
             n_begun: 0,

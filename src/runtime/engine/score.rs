@@ -83,16 +83,20 @@ impl Scoring {
     pub(super) fn add_pane(
         &mut self,
         id: GenerationId,
-        config: GenerationConfig,
+        config: &GenerationConfig,
         n_detail_bytes: usize,
         model: &LoadedModel,
     ) {
-        let guide = match self.guide_of(&config, model) {
+        let guide = match self.guide_of(config, model) {
             Ok(guide) => guide,
             Err(error) => return self.refused.push((id, error.to_string())),
         };
         let mut grammar = match model.grammar_of(&config.chain, &config.limits) {
             Ok(grammar) => grammar,
+            Err(error) => return self.refused.push((id, error.to_string())),
+        };
+        let chain = match model.spelled(&config.chain) {
+            Ok(chain) => chain,
             Err(error) => return self.refused.push((id, error.to_string())),
         };
         let first = self.text.tokens.first().copied();
@@ -104,7 +108,7 @@ impl Scoring {
             id,
             grammar,
             guide,
-            chain: SamplerChain::new(config.chain).with_detail(n_detail_bytes),
+            chain: SamplerChain::new(chain).with_detail(n_detail_bytes),
             seed: config.seed,
         });
     }

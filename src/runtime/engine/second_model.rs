@@ -38,13 +38,20 @@ impl LoadedModel {
         }
     }
 
+    /// Returns a chain with the tags and messages of its thinking budgets in the tokens of this model.
+    pub fn spelled(&self, chain: &ChainConfig) -> Result<ChainConfig, EngineError> {
+        let mut chain = chain.clone();
+        spell_thoughts(&mut chain, &self.vocabulary)?;
+        Ok(chain)
+    }
+
     /// Checks that the model can write a pane with these settings.
     pub(super) fn check_writer(
         &self,
         chain: &ChainConfig,
         prompt: &Prompt,
     ) -> Result<(), EngineError> {
-        spell_thoughts(&mut chain.clone(), &self.vocabulary)?;
+        self.spelled(chain)?;
         if let Some(guidance) = &chain.guidance {
             let other = self.guiding_prompt(guidance, &prompt.tokens, prompt.form())?;
             let (n_tokens, n_max) = (other.len(), self.lm.n_context());
@@ -115,5 +122,5 @@ pub fn difference(main: &Vocabulary, second: &Vocabulary) -> Option<String> {
         // Files disagree about which tokens are special; only their texts matter here.
         own.kind == PieceKind::Text && other.kind == PieceKind::Text && own.bytes != other.bytes
     })?;
-    Some(format!("token {token} is “{other}” instead of “{own}”"))
+    Some(format!("token {token} is ‘{other}’ instead of ‘{own}’"))
 }

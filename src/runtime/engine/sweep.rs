@@ -101,10 +101,11 @@ impl SweepJob {
         let prompts = prompts.into_iter().map(|prompt| prompt.tokens).collect();
         let first = plan.cells.first();
         let grammar = first.map(|chain| model.grammar_of(chain, &plan.limits));
-        let chains = plan.cells.iter().cloned().map(SamplerChain::new);
+        let chains = plan.cells.iter().map(|chain| model.spelled(chain));
+        let chains: Vec<ChainConfig> = chains.collect::<Result<_, _>>()?;
         Ok(Self {
             grammar: grammar.transpose()?.flatten(),
-            chains: chains.collect(),
+            chains: chains.into_iter().map(SamplerChain::new).collect(),
             plan,
             prompts,
             is_announced: false,

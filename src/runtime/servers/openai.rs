@@ -84,7 +84,7 @@ impl ServerApi for OpenAi {
             return Err(ServerError::NoProbabilities {
                 host: served.host().to_owned(),
                 number,
-                remedy: "use a server whose completions API supports “logprobs”",
+                remedy: "use a server whose completions API supports logprobs",
             });
         }
         Ok(Answer {

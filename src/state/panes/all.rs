@@ -4,6 +4,7 @@ use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use super::pane::{Pane, PaneId};
+use crate::decoding::{Filter, Stage};
 use crate::generation::formatting::pane_letter;
 use crate::generation::{Generation, PaneModel, spell_thoughts, unspell_thoughts};
 use crate::state::{Effect, Models};
@@ -60,6 +61,12 @@ impl Panes {
     /// is known. Servers take them as texts.
     pub(in crate::state) fn spell_thoughts(&mut self, models: &Models) {
         for pane in self.iter_mut() {
+            let stages = &pane.settings.chain.stages;
+            let is_budget = |stage: &Stage| matches!(stage.filter, Filter::ThinkingBudget(_));
+            if !stages.iter().any(is_budget) {
+                pane.thoughts_in = None;
+                continue;
+            }
             let is_served = matches!(models.chosen(&pane.settings), Some(PaneModel::Server(_)));
             let Some(model) = models.of(pane).filter(|_| !is_served) else {
                 continue;

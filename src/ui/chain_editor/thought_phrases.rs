@@ -32,7 +32,7 @@ const CLOSING: Words = Words {
 const MESSAGE: Words = Words {
     label: "Message",
     hint: "None, \\n for a line break",
-    tip: "Forced before the closing tag when the budget is used up, such as “Time is up.” If empty, \
+    tip: "Forced before the closing tag when the budget is used up, such as ‘Time is up.’ If empty, \
           only the tag is forced.",
 };
 

@@ -131,6 +131,14 @@ impl ThinkingBudget {
         })
     };
 
+    /// Returns whether its tags and its message are tokens of a model.
+    pub const fn is_spelled(&self) -> bool {
+        matches!(
+            (&self.opening, &self.closing),
+            (Phrase::Tokens(_), Phrase::Tokens(_))
+        ) && (self.message.is_empty() || matches!(self.message, Phrase::Tokens(_)))
+    }
+
     /// Returns the token that must come next, or `None` if any may.
     pub fn forced(&self, history: History<'_>) -> Option<TokenId> {
         let closing = self.closing.tokens();

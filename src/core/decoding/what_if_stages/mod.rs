@@ -9,7 +9,7 @@ use self::base::base_of;
 use super::what_if::{Recorded, WhatIf};
 use super::{
     ChainConfig, Coins, Detail, Evidence, Filter, History, RankedCandidate, StageContext,
-    StageReport, Trace,
+    StageReport, TokenId, Trace,
 };
 
 /// Bounds relatively closer than this are reported as one number: displayed digits cannot tell them
@@ -133,6 +133,12 @@ impl Run<'_> {
     }
 }
 
+/// Returns whether a token is still in play.
+fn possible(step: &Recorded<'_>, token: TokenId) -> bool {
+    let logit = step.head.logit(token);
+    logit.is_some_and(|logit| logit > f32::NEG_INFINITY)
+}
+
 impl From<Option<u32>> for KnownCount {
     fn from(count: Option<u32>) -> Self {
         count.map_or(Self::Unknown, Self::Exactly)
@@ -187,8 +193,12 @@ impl KnownStage {
         };
         let softmax = step.head.softmax();
         let mixed = step.tail.is_some_and(|tail| tail.mixed);
+        // What it forces may have been cut before.
+        let forces = matches!(filter, Filter::ThinkingBudget(_));
         let prob_of = |index: usize, ranked: &RankedCandidate| {
-            if before.and_then(|before| before.probs.get(index)) == Some(&KnownProb::Cut) {
+            let was_cut =
+                before.and_then(|before| before.probs.get(index)) == Some(&KnownProb::Cut);
+            if was_cut && !(forces && possible(step, ranked.token)) {
                 return KnownProb::Cut;
             }
             if !step.sure {

@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use super::{KnownCount, KnownProb, WhatIfStages, what_if_stages};
 use crate::decoding::dialect::Dialect;
 use crate::decoding::filters::{
-    DynamicTemperature, FrequencyPenalty, MinP, RepetitionPenalty, TailFree, Temperature, TopK,
-    TopNSigma, TopP, TypicalP, Window, Xtc,
+    DynamicTemperature, FrequencyPenalty, MinP, Phrase, RepetitionPenalty, TailFree, Temperature,
+    ThinkingBudget, TopK, TopNSigma, TopP, TypicalP, Window, Xtc,
 };
 use crate::decoding::testing::{row, token_ids};
 use crate::decoding::{ChainConfig, Coins, Filter, History, Rules, SamplerChain, Trace, WhatIf};
@@ -223,4 +223,33 @@ fn what_depends_on_the_tail_is_not_answered_with_a_number() {
         ]
     );
     assert_eq!(top_k.n_kept, KnownCount::Exactly(2));
+}
+
+#[test]
+fn a_forced_token_is_back_although_it_was_cut() {
+    let logits: Vec<f32> = (0..400_u16).map(|i| 5.0 - f32::from(i) * 0.1).collect();
+    let tokens = token_ids(&[300, 5]);
+    let history = History::new(&tokens, 1);
+    let coins = Coins {
+        seed: 3,
+        position: 1,
+    };
+    let phrase = |token| Phrase::Tokens(token_ids(&[token]));
+    for forced in [7, 350] {
+        let chain = ChainConfig::sampled([
+            Filter::TopK(TopK { k: 2 }),
+            Filter::ThinkingBudget(ThinkingBudget {
+                max_tokens: 1,
+                opening: phrase(300),
+                closing: phrase(forced),
+                message: Phrase::default(),
+            }),
+        ]);
+        let run = sampled(&logits, &chain, history, coins);
+        let told = what_if_stages(&run.raw, &[], &chain, history, coins).unwrap();
+        check(&told, &run, &chain);
+        let probs = &told.stages[1].probs;
+        let is_kept = |prob: &KnownProb| matches!(prob, KnownProb::Exactly(_));
+        assert_eq!(probs.iter().position(is_kept), (forced == 7).then_some(7));
+    }
 }

@@ -148,15 +148,16 @@ impl Plan {
 
 /// Returns whether two stages have the same effect in either order, whatever comes between them.
 pub(super) fn commute(first: &Filter, second: &Filter) -> bool {
+    use FilterKind::{
+        Dry, FrequencyPenalty, LogitBias, MinP, NoRepeatNgram, PresencePenalty, RepetitionPenalty,
+        Temperature, TopK,
+    };
+
     let forces = |filter: &Filter| filter.kind() == FilterKind::ThinkingBudget;
     if forces(first) != forces(second) {
         // What is forced stays, whatever other stages do.
         return true;
     }
-    use FilterKind::{
-        Dry, FrequencyPenalty, LogitBias, MinP, NoRepeatNgram, PresencePenalty, RepetitionPenalty,
-        Temperature, TopK,
-    };
     let adds = |filter: &Filter| {
         matches!(
             filter.kind(),

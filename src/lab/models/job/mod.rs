@@ -56,10 +56,11 @@ impl ModelComparison {
     /// of the settings need more than one row of logits.
     pub fn new(
         texts: [Prompt; 2],
-        settings: Vec<GenerationConfig>,
+        mut settings: Vec<GenerationConfig>,
         [a, b]: [&LoadedModel; 2],
     ) -> Result<Self, EngineError> {
-        for GenerationConfig { chain, .. } in &settings {
+        for GenerationConfig { chain, .. } in &mut settings {
+            *chain = a.spelled(chain)?;
             MODEL_COMPARISON.check(chain)?;
         }
         let [text_a, text_b] = texts;

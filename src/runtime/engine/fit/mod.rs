@@ -49,7 +49,8 @@ impl JobPlan for FitPlan {
         let first = self.chains.first();
         let grammar = first.map(|chain| model.grammar_of(chain, &Limits::default()));
         let grammar = grammar.transpose()?.flatten();
-        let job = FitJob::new(self.chains.clone(), texts, n_max_rows)
+        let chains = self.chains.iter().map(|chain| model.spelled(chain));
+        let job = FitJob::new(chains.collect::<Result<_, _>>()?, texts, n_max_rows)
             .constrained(grammar)
             .guided(guided);
         Ok(Box::new(job))

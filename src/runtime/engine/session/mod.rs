@@ -170,7 +170,7 @@ impl Session {
     ) {
         let mut scoring = Scoring::new(text, requested_at);
         for (id, config) in panes {
-            scoring.add_pane(id, config, self.n_detail_bytes, &self.model);
+            scoring.add_pane(id, &config, self.n_detail_bytes, &self.model);
         }
         self.scorings.push_back(scoring);
     }
