@@ -51,7 +51,15 @@ pub(in crate::app) enum Unrestored {
 /// A window's session file and its lock.
 pub(super) struct Held {
     pub path: PathBuf,
-    _lock: File,
+    lock: File,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // A process that is just being started has a copy of the handle until it runs its program;
+        // closing this one would not release the lock.
+        self.lock.unlock().ok();
+    }
 }
 
 impl Held {
@@ -63,7 +71,7 @@ impl Held {
         let path = folder.join(name);
         let lock = File::create(path.with_extension(LOCK))?;
         lock.lock()?;
-        Ok(Self { path, _lock: lock })
+        Ok(Self { path, lock })
     }
 
     /// Finds and locks the newest session that no window holds.
@@ -73,7 +81,7 @@ impl Held {
             match lock.try_lock() {
                 Err(TryLockError::WouldBlock) => None,
                 // Without file locks, open windows can't be detected, so assume there are none.
-                Ok(()) | Err(TryLockError::Error(_)) => Some(Self { path, _lock: lock }),
+                Ok(()) | Err(TryLockError::Error(_)) => Some(Self { path, lock }),
             }
         })
     }
@@ -101,7 +109,7 @@ impl Held {
     pub(super) fn set_aside(self) -> PathBuf {
         let aside = self.path.with_extension(ASIDE);
         if fs::rename(&self.path, &aside).is_err() {
-            return self.path;
+            return self.path.clone();
         }
         self.remove();
         let folder = aside.parent().unwrap_or(Path::new("."));

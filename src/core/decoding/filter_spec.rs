@@ -263,6 +263,9 @@ mod tests {
                 assert!(inside(param, *param.usual.start()), "{name}");
                 assert!(inside(param, *param.usual.end()), "{name}");
                 assert!(param.limits.contain(*param.range.end()), "{name}");
+                // The slider of a logarithmic number has a separate place for 0.
+                let is_linear = param.scale != Scale::Logarithmic;
+                assert!(is_linear || *param.range.start() > 0.0, "{name}");
                 if let Some(neutral) = param.neutral {
                     assert!(inside(param, neutral), "{name}");
                     assert!(param.limits.contain(neutral), "{name}");

@@ -113,7 +113,7 @@ impl ThinkingBudget {
         ranking: Ranking::Changes,
         params: &[ParamSpec {
             unit: "tokens",
-            range: 0.0..=Self::SLIDER_END,
+            range: 10.0..=Self::SLIDER_END,
             limits: Limits::AtLeast(0.0),
             neutral: Some(Self::SLIDER_END),
             usual: 200.0..=4000.0,
