@@ -23,6 +23,12 @@ use crate::export::read_text_at_most;
 use crate::generation::formatting::io_words;
 use crate::lessons::{Lesson, MAX_LESSON_BYTES, built_in};
 
+/// Returns the lessons that the built-in model can take.
+#[cfg(test)]
+fn lessons_without_chat() -> impl Iterator<Item = &'static Arc<Lesson>> {
+    built_in().iter().filter(|lesson| !lesson.setup.chat)
+}
+
 /// The arguments of `quartet lesson`.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {

@@ -224,18 +224,15 @@ fn uncapitalized(reason: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Command, LessonCommand, LessonPhase, Rehearsal};
+    use crate::cli::lesson::lessons_without_chat;
     use crate::lessons::{Lesson, built_in};
     use crate::state::{BranchCommand, Page};
 
     #[test]
     fn a_robot_can_take_every_lesson() {
         let mut robot = Rehearsal::new().unwrap();
-        let only = std::env::var("LESSON").ok();
         let mut problems = Vec::new();
-        for lesson in built_in() {
-            if lesson.setup.chat || only.as_ref().is_some_and(|only| *only != lesson.id) {
-                continue;
-            }
+        for lesson in lessons_without_chat() {
             // A question missed in one lesson must not come back in the next.
             robot.state.lessons.progress = crate::state::LessonProgress::default();
             let before = robot.state.settings();

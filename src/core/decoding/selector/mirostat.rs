@@ -101,7 +101,7 @@ impl SelectorRule for MirostatV1 {
         let n_kept = k_for(zipf_exponent(candidates), mu, candidates.n_kept());
         candidates.keep_head(n_kept);
         let draw = draw_by_coin(toss.coins.draw(), candidates);
-        *memory = Some([next_mu(mu, self.tau, self.eta, &draw), 0.0]);
+        *memory = Some(learned(*memory, self.tau, self.eta, &draw));
         draw
     }
 
@@ -157,7 +157,7 @@ impl SelectorRule for MirostatV2 {
             candidates.keep_from(bar);
         }
         let draw = draw_by_coin(toss.coins.draw(), candidates);
-        *memory = Some([next_mu(mu, self.tau, self.eta, &draw), 0.0]);
+        *memory = Some(learned(*memory, self.tau, self.eta, &draw));
         draw
     }
 
@@ -178,9 +178,10 @@ fn mu(memory: Memory, tau: f32) -> f64 {
     memory.map_or(2.0 * f64::from(tau), |[mu, _]| mu)
 }
 
-/// Returns what is known after a draw.
+/// Moves μ against the excess of the surprise over its target.
 fn learned(memory: Memory, tau: f32, eta: f32, draw: &Draw) -> [f64; 2] {
-    [next_mu(mu(memory, tau), tau, eta, draw), 0.0]
+    let excess_bits = bits(draw.prob) - f64::from(tau);
+    [mu(memory, tau) - f64::from(eta) * excess_bits, 0.0]
 }
 
 fn is_learned(now: Memory, [expected, _]: [f64; 2]) -> bool {
@@ -189,12 +190,6 @@ fn is_learned(now: Memory, [expected, _]: [f64; 2]) -> bool {
 
 fn ending(tau: f32) -> String {
     format!(", keeping the surprise near {tau} bits")
-}
-
-/// Moves μ against the excess of the surprise over its target.
-fn next_mu(mu: f64, tau: f32, eta: f32, draw: &Draw) -> f64 {
-    let excess_bits = bits(draw.prob) - f64::from(tau);
-    mu - f64::from(eta) * excess_bits
 }
 
 /// Returns the slope of ln p against ln rank, by least squares over the differences between
