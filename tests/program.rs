@@ -16,6 +16,7 @@ mod hub;
 mod launcher;
 mod llama_stand_in;
 mod loopback;
+mod prompts_cli;
 mod random;
 mod rounds;
 mod run_files;

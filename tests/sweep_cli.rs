@@ -1,5 +1,4 @@
-//! Runs `quartet sweep`, and `quartet generate` with a list of prompts, and checks what they print
-//! and write.
+//! Runs `quartet sweep`, and checks what it prints and writes.
 
 use std::fs;
 use std::process::{Command, Output};
@@ -166,77 +165,4 @@ fn a_sweep_that_cannot_run_says_why() {
     }
     let output = quartet(&["--vary", "temp 1"]);
     assert!(stderr(&output).contains("--prompt"), "a prompt is required");
-}
-
-#[test]
-fn a_list_of_prompts_produces_one_row_per_text() {
-    let folder = tempfile::tempdir().unwrap();
-    let prompts = folder.path().join("prompts.txt");
-    fs::write(&prompts, "The fox\nThe wolf\n").unwrap();
-    let lines = folder.path().join("texts.jsonl");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_quartet"));
-    let panes = [
-        "--pane",
-        "greedy",
-        "--pane",
-        "T 1, seed 5",
-        "--max-tokens",
-        "4",
-    ];
-    command.args([
-        "generate",
-        "--prompts",
-        prompts.to_str().unwrap(),
-        "--csv",
-        "-",
-    ]);
-    command
-        .args(panes)
-        .args(["--jsonl", lines.to_str().unwrap()]);
-    let output = command.output().unwrap();
-    assert!(output.status.success(), "{}", stderr(&output));
-    let table = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(table.lines().count(), 5, "{table}");
-    let rows = fs::read_to_string(&lines).unwrap();
-    let rows: Vec<Value> = rows
-        .lines()
-        .map(|row| serde_json::from_str(row).unwrap())
-        .collect();
-    assert_eq!(rows.len(), 4);
-    assert_eq!(rows[3]["prompt"], "The wolf");
-    assert_eq!(
-        (&rows[3]["pane"], &rows[3]["seed"]),
-        (&"B".into(), &5.into())
-    );
-
-    // Each text is as long as in a separate run.
-    let mut command = Command::new(env!("CARGO_BIN_EXE_quartet"));
-    let alone = ["generate", "--prompt", "The wolf", "--json", "-"];
-    let output = command.args(alone).args(panes).output().unwrap();
-    let run: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let pieces = run["panes"][1]["steps"].as_array().unwrap().len();
-    assert_eq!(rows[3]["n_tokens"], pieces);
-}
-
-#[test]
-fn a_table_of_texts_needs_a_list_of_prompts() {
-    for option in ["--csv", "--jsonl"] {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_quartet"));
-        let words = ["generate", "--prompt", "a", option, "-"];
-        let output = command.args(words).output().unwrap();
-        assert_eq!(output.status.code(), Some(2), "{option}");
-        let expected = format!("{option} needs --prompts; for a single prompt, use --json");
-        assert!(stderr(&output).contains(&expected), "{}", stderr(&output));
-    }
-}
-
-#[test]
-fn a_prompt_and_a_list_of_prompts_exclude_each_other() {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_quartet"));
-    let both = ["generate", "--prompt", "a", "--prompts", "b"];
-    let output = command.args(both).output().unwrap();
-    assert_eq!(output.status.code(), Some(2));
-    let mut command = Command::new(env!("CARGO_BIN_EXE_quartet"));
-    let output = command.args(["generate", "--csv", "-"]).output().unwrap();
-    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
 }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use eframe::egui;
 
+use crate::lab::LabTab;
 use crate::state::{Command, PathPurpose};
 
 /// How the user is asked for a path.
@@ -47,6 +48,11 @@ pub(super) fn open(
     }
     // Some systems require dialogs to be created on the window's thread.
     let handle: Handle = match &purpose {
+        PathPurpose::Lab(LabTab::Prompts) => {
+            let extensions = ["csv", "json", "jsonl", "txt"];
+            let dialog = dialog.add_filter("Tasks", &extensions);
+            Box::pin(dialog.add_filter("All files", &["*"]).pick_file())
+        }
         PathPurpose::ModelFile
         | PathPurpose::SecondModel
         | PathPurpose::SecondModelToVerify

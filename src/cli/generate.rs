@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::batch::{self, TableArguments};
 use super::compute::ComputeArguments;
 use super::console;
 use super::count::{N_MAX_TOKENS, count};
@@ -20,7 +19,7 @@ use super::pane_models::PaneModelArgument;
 use super::pane_run::{Console, Engine, Pane, Task, run_panes};
 use super::panes::pane_settings;
 use super::progress::Progress;
-use super::prompts::{ChatArguments, prompts_from};
+use super::prompts::ChatArguments;
 use super::server::{self, ServerArguments};
 use super::stopping::StopArguments;
 use super::text_input::text_of;
@@ -37,16 +36,8 @@ use crate::interop::GRAMMAR;
 #[command(after_help = GRAMMAR.as_str())]
 pub(super) struct Arguments {
     /// The text to continue; `-` reads it from standard input and drops its final line break
-    #[arg(
-        long,
-        value_name = "TEXT",
-        allow_hyphen_values = true,
-        required_unless_present = "prompts"
-    )]
-    prompt: Option<String>,
-
-    #[command(flatten)]
-    tables: TableArguments,
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    prompt: String,
 
     #[command(flatten)]
     chat: ChatArguments,
@@ -86,7 +77,7 @@ pub(super) struct Arguments {
 
     /// Print several panes as they are generated, line by line, each line after its pane’s letter,
     /// instead of each pane when it finishes. A single pane is always printed token by token
-    #[arg(long, conflicts_with = "prompts")]
+    #[arg(long)]
     stream: bool,
 
     /// Write the full record to this file; `-` writes it to standard output instead of the texts
@@ -108,14 +99,10 @@ pub(super) struct Arguments {
 
 /// Runs `quartet generate`.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    arguments.tables.validate()?;
     let server = arguments.server.config()?;
     let panes = arguments.panes()?;
     // Removed at the end if nothing was exported to it.
     let _new_folder = arguments.check_output_paths().map_err(Failure::run)?;
-    if let Some(prompts) = &arguments.tables.prompts {
-        return run_batch(arguments, prompts, &panes);
-    }
     let prompt = arguments.prompt()?;
     let source = arguments.model.source();
     let compute = arguments.compute;
@@ -147,24 +134,6 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Continues every prompt of a file.
-fn run_batch(arguments: &Arguments, prompts: &Path, panes: &[Pane]) -> Result<(), Failure> {
-    arguments.tables.check_output_paths()?;
-    let prompts = prompts_from(prompts)?.into_iter();
-    let prompts: Vec<PromptText> = prompts.map(|text| arguments.chat.prompt(text)).collect();
-    let mut console = Console::quiet();
-    let engine = arguments.engine(panes, &mut console)?;
-    let (rows, succeeded) = batch::run(engine, &prompts, panes, &mut console);
-    arguments.tables.output(&rows)?;
-    if console.interrupt.is_raised() {
-        Err(Failure::Interrupted)
-    } else if succeeded {
-        Ok(())
-    } else {
-        Err(Failure::Reported)
-    }
-}
-
 impl Arguments {
     /// Starts the engine with the models of the run.
     fn engine(&self, panes: &[Pane], console: &mut Console) -> Result<Engine, Failure> {
@@ -175,12 +144,10 @@ impl Arguments {
     }
 
     fn prompt(&self) -> Result<PromptText, Failure> {
-        Ok(self
-            .chat
-            .prompt(match self.prompt.as_deref().unwrap_or_default() {
-                "-" => text_of(Path::new("-"), "the prompt")?,
-                prompt => prompt.to_owned(),
-            }))
+        Ok(self.chat.prompt(match self.prompt.as_str() {
+            "-" => text_of(Path::new("-"), "the prompt")?,
+            prompt => prompt.to_owned(),
+        }))
     }
 
     fn panes(&self) -> Result<Vec<Pane>, Failure> {

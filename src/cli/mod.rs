@@ -3,7 +3,6 @@
 //! Each command has a file here, with its arguments and a `run` function, and a variant of
 //! `Command`.
 
-mod batch;
 mod bench;
 mod cache;
 pub(crate) mod compute;
@@ -98,6 +97,8 @@ enum Command {
     Detect(detect::Arguments),
     /// Continue prompts under many settings and seeds, and compare the texts in maps
     Sweep(lab::sweep::command::Arguments),
+    /// Answer a list of prompts under several settings, and say which settings are right most often
+    Prompts(lab::prompts::command::Arguments),
     /// Find the settings under which a model would most likely generate given texts
     Fit(lab::fit::command::Arguments),
     /// Measure which parts of a prompt mattered, by leaving out each of them
@@ -142,6 +143,7 @@ pub fn run() -> ExitCode {
         Some(Command::Compare(arguments)) => lab::models::command::run(&arguments),
         Some(Command::Detect(arguments)) => detect::run(&arguments),
         Some(Command::Sweep(arguments)) => lab::sweep::command::run(&arguments),
+        Some(Command::Prompts(arguments)) => lab::prompts::command::run(&arguments),
         Some(Command::Fit(arguments)) => lab::fit::command::run(&arguments),
         Some(Command::Influence(arguments)) => lab::influence::command::run(&arguments),
         Some(Command::Cache(arguments)) => lab::cache::command::run(&arguments),

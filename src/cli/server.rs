@@ -36,7 +36,7 @@ pub(super) struct Arguments {
 pub(super) struct ServerArguments {
     /// Run the panes on the model of this server (llama-server, vLLM, Ollama, or any with OpenAI’s
     /// completions API): <http://127.0.0.1:8080>. The prompt and the texts are sent to it
-    #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["model", "draft_model", "prompts", "compare", "pane_models"])]
+    #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["model", "draft_model", "compare", "pane_models"])]
     server: Option<String>,
 
     #[command(flatten)]

@@ -25,7 +25,7 @@ fn the_forms_survive_a_round_trip() {
     ) = (3, 20, 99);
     lab.sweep.form.keep = Keep::Figures;
     lab.sweep.word = "fox".to_owned();
-    lab.prompts.typed = "A\nB".to_owned();
+    lab.prompts.form.typed = "A\nB".to_owned();
     lab.fit.form.columns = Some(AxisForm::new(min_p, 7));
     lab.cache.n_tokens = 64;
     let text = |settings: &str| BlindText {

@@ -105,14 +105,15 @@ pub(super) fn keys_ui(
     let dialog_open = has_dialog(state);
     action_keys_ui(ui, &TEXT_SIZES, state, commands);
     undo_keys_ui(ui, dialog_open, commands);
+    // A tab may open a file of its own with the shortcut that opens a run elsewhere.
+    if state.page == Page::Lab && !dialog_open {
+        lab_keys_ui(ui, state, commands);
+    }
     if !dialog_open {
         dialog_keys_ui(ui, state, commands);
         let pages = Page::ALL.map(Action::ShowPage);
         action_keys_ui(ui, &pages, state, commands);
         action_keys_ui(ui, &[Action::OpenRun], state, commands);
-    }
-    if state.page == Page::Lab && !dialog_open {
-        lab_keys_ui(ui, state, commands);
     }
     if state.page != Page::Write {
         return;

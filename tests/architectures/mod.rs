@@ -11,6 +11,7 @@ mod borrowed_faults;
 mod comparing;
 mod drafts;
 mod early_layers;
+mod exact_answers;
 mod experts;
 mod families;
 mod faults;

@@ -1,7 +1,7 @@
-//! Measures how often 95 % intervals hold the truth: of a blind test, of a fit on made-up rows of
-//! logits, and of a fit of texts that the built-in model wrote.
+//! Measures how often 95 % intervals hold the truth: of a blind test, of judged answers, of a fit on
+//! made-up rows of logits, and of a fit of texts that the built-in model wrote.
 //!
-//!     cargo bench --bench coverage -- blind rows curves maps 250
+//!     cargo bench --bench coverage -- blind judged rows curves maps 250
 //!
 //! The words select parts (all by default), and the number says how many tests or texts each figure
 //! is based on. `tests/fit/coverage.py` simulates fits without this program.
@@ -19,9 +19,12 @@ mod blind_votes;
 mod fit_rows;
 #[path = "../fit/fits.rs"]
 mod fits;
+#[path = "../coverage/judged.rs"]
+mod judged;
 
 use blind_votes::{Setting, TEN_VOTES};
 use fits::{chain, embedded, fit, likelihoods, written};
+use judged::{DIFFICULTIES, JudgedCase};
 use quartet::decoding::ChainConfig;
 use quartet::engine::Session;
 use quartet::generation::FitText;
@@ -63,8 +66,9 @@ const MAPS: [(&str, [&str; 2], [f64; 2]); 2] = [
 type Measure = fn(u64);
 
 /// The parts, each with the function that measures it with this many texts or tests per figure.
-const PARTS: [(&str, Measure); 4] = [
+const PARTS: [(&str, Measure); 5] = [
     ("blind", measure_blind_tests),
+    ("judged", measure_judged),
     ("rows", measure_rows),
     ("curves", measure_curves),
     ("maps", measure_maps),
@@ -100,6 +104,36 @@ fn measure_blind_tests(n_tests: u64) {
                 }
             }
         }
+    }
+}
+
+fn measure_judged(n_tests: u64) {
+    for n_prompts in [10, 20, 40, 100] {
+        for difficulty in DIFFICULTIES {
+            for n_answers in [1, 3, 5, 0] {
+                let case = JudgedCase {
+                    n_prompts,
+                    n_answers,
+                    difficulty,
+                };
+                let [share, _] = judged::share_coverage(case, n_tests);
+                let [differ, _] = judged::difference_coverage(case, false, n_tests);
+                let [alike, _] = judged::difference_coverage(case, true, n_tests);
+                let [share, differ, alike] = [share, differ, alike].map(|held| 100.0 * held);
+                println!(
+                    "{case:?}: share {share:.1} %, difference {differ:.1} %, none {alike:.1} %"
+                );
+            }
+        }
+    }
+    for difficulty in DIFFICULTIES {
+        let case = JudgedCase {
+            n_prompts: 200,
+            n_answers: 1,
+            difficulty,
+        };
+        let alarms = 100.0 * judged::false_alarms(case, n_tests);
+        println!("{case:?}: false alarms {alarms:.1} %");
     }
 }
 

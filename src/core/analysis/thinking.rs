@@ -86,6 +86,11 @@ impl ThoughtScan {
             .chat
             .as_ref()
             .map_or(&prompt.text, |chat| &chat.rendered);
+        Self::after(read)
+    }
+
+    /// Begins after a prompt as the model read it.
+    pub fn after(read: &str) -> Self {
         let read = read.trim_end().as_bytes();
         let end = read
             .get(read.len().saturating_sub(N_MAX_TAG)..)

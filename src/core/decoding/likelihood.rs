@@ -35,14 +35,28 @@ impl ChainLikelihood {
         history: History<'_>,
         token: TokenId,
     ) -> Result<f64, DecodingError> {
+        let ln_probs = self.ln_probs(logits, history, &[token])?;
+        Ok(ln_probs.first().copied().unwrap_or(f64::NEG_INFINITY))
+    }
+
+    /// Returns the same for several tokens, in their order. The chain runs only once.
+    pub fn ln_probs(
+        &mut self,
+        logits: &[f32],
+        history: History<'_>,
+        tokens: &[TokenId],
+    ) -> Result<Vec<f64>, DecodingError> {
         if let [(_, chain)] = self.outcomes.as_mut_slice() {
-            return chain.ln_prob(logits, history, token);
+            return chain.ln_probs(logits, history, tokens);
         }
-        let mut prob = 0.0;
+        let mut probs = vec![0.0; tokens.len()];
         for (share, chain) in &mut self.outcomes {
-            prob += *share * chain.ln_prob(logits, history, token)?.exp();
+            let ln_probs = chain.ln_probs(logits, history, tokens)?;
+            for (prob, ln_prob) in probs.iter_mut().zip(ln_probs) {
+                *prob += *share * ln_prob.exp();
+            }
         }
-        Ok(prob.ln())
+        Ok(probs.into_iter().map(f64::ln).collect())
     }
 }
 
@@ -87,14 +101,14 @@ fn outcomes(config: &ChainConfig) -> Vec<(f64, ChainConfig)> {
 }
 
 impl SamplerChain {
-    /// Returns the natural logarithm of a token's probability after the chain. The stages must not
-    /// be random, because no coin is tossed.
-    fn ln_prob(
+    /// Returns the natural logarithm of the probability of each token after the chain. The stages
+    /// must not be random, because no coin is tossed.
+    fn ln_probs(
         &mut self,
         logits: &[f32],
         history: History<'_>,
-        token: TokenId,
-    ) -> Result<f64, DecodingError> {
+        tokens: &[TokenId],
+    ) -> Result<Vec<f64>, DecodingError> {
         let coins = Coins {
             seed: 0,
             position: 0,
@@ -102,13 +116,22 @@ impl SamplerChain {
         let greedy = self.config().selector == Selector::Greedy;
         self.with_filtered(logits, history, coins, |candidates| {
             if greedy {
-                let is_best = candidates.best().token == token;
-                return if is_best { 0.0 } else { f64::NEG_INFINITY };
+                let best = candidates.best().token;
+                let ln_prob = |token: &TokenId| {
+                    if *token == best {
+                        0.0
+                    } else {
+                        f64::NEG_INFINITY
+                    }
+                };
+                return tokens.iter().map(ln_prob).collect();
             }
-            match candidates.logit(token) {
-                Some(logit) => candidates.softmax().ln_prob(logit),
+            let softmax = candidates.softmax();
+            let ln_prob = |token: &TokenId| match candidates.logit(*token) {
+                Some(logit) => softmax.ln_prob(logit),
                 None => f64::NEG_INFINITY,
-            }
+            };
+            tokens.iter().map(ln_prob).collect()
         })
     }
 }

@@ -73,6 +73,27 @@ pub const FIT: Host = Host {
     ],
 };
 
+/// The probability of an answer, which is computed token by token.
+pub const EXACT_ANSWERS: Host = Host {
+    offers: &[DraftRows, TokenIds],
+    refusals: &[
+        (
+            SeveralTexts,
+            "Beam search compares whole texts, so answers have no probability under it",
+        ),
+        (
+            Memory,
+            "<what> adapts to what it has picked, so answers have no fixed probability under it",
+        ),
+        (SecondRow, "<what> is not part of exact probabilities yet"),
+        (SecondModel, "<what> is not part of exact probabilities yet"),
+        (
+            WholeVocabulary,
+            "<what> is not part of exact probabilities yet",
+        ),
+    ],
+};
+
 /// Logits that were given, without a model.
 pub const GIVEN_LOGITS: Host = Host {
     offers: &[Memory, TokenIds],

@@ -62,7 +62,12 @@ pub(in crate::lab) fn axes_ui(
 }
 
 /// Draws a card. Returns whether the user removed it.
-fn axis_ui(ui: &mut Ui, role: &str, parameters: &[Parameter], axis: &mut AxisForm) -> bool {
+pub(in crate::lab) fn axis_ui(
+    ui: &mut Ui,
+    role: &str,
+    parameters: &[Parameter],
+    axis: &mut AxisForm,
+) -> bool {
     let removable = role == SECOND;
     let theme = Theme::of(ui);
     let error = axis.axis().err();

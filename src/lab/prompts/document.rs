@@ -1,59 +1,118 @@
-//! The texts of the list of prompts as a file.
+//! The answers to the tasks as a file.
 
-use crate::export;
-use crate::lab::prompts::BatchRun;
-use crate::state::{AppState, DocumentKind, Unsaved};
-use crate::ui::documents::{Render, RenderedDocument, file};
+use std::sync::Arc;
+
+use super::figures::{Curve, TaskResults, TasksReading};
+use super::picture::tasks_drawing;
+use super::record::TasksRecord;
+use super::state::{CurveRun, TaskView, TasksRun};
+use crate::generation::{Limits, ModelInfo};
+use crate::state::{AppState, DocumentKind, PictureFormat, Unsaved};
+use crate::ui::documents::{Content, Render, RenderedDocument};
 use crate::ui::pictures::Look;
 
-/// The texts of the list of prompts.
+/// The answers on screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PromptsDocument {
+    Picture(PictureFormat),
+    /// One row per answer.
     Csv,
-    Jsonl,
+    /// Everything.
+    Json,
 }
 
 impl PromptsDocument {
     /// All formats, in menu order.
-    pub const ALL: [Self; 2] = [Self::Csv, Self::Jsonl];
+    pub const ALL: [Self; 4] = [
+        Self::Picture(PictureFormat::Svg),
+        Self::Picture(PictureFormat::Png),
+        Self::Csv,
+        Self::Json,
+    ];
 
-    /// Returns the name of the format.
-    pub const fn format_name(self) -> &'static str {
+    /// Returns the file extension, without the dot.
+    pub const fn extension(self) -> &'static str {
         match self {
-            Self::Csv => "CSV",
-            Self::Jsonl => "JSON Lines",
+            Self::Picture(format) => format.extension(),
+            Self::Csv => "csv",
+            Self::Json => "json",
         }
     }
 }
 
 impl DocumentKind for PromptsDocument {
     fn name(&self) -> &'static str {
-        "the texts"
+        "the answers"
     }
 
     fn file_name(&self) -> String {
-        match self {
-            Self::Csv => "quartet-prompts.csv".to_owned(),
-            Self::Jsonl => "quartet-prompts.jsonl".to_owned(),
-        }
+        format!("quartet-prompts.{}", self.extension())
     }
 
     fn unsaved(&self) -> Unsaved {
         Unsaved {
-            title: "The texts were not saved",
+            title: "The answers were not saved",
             kept: "They are still on screen",
         }
     }
 }
 
 impl RenderedDocument for PromptsDocument {
-    fn gather(&self, state: &AppState, _look: Look) -> Result<Render, String> {
+    fn gather(&self, state: &AppState, look: Look) -> Result<Render, String> {
         let document = *self;
-        let batch = state.lab.prompts.run.as_ref();
-        let rows = batch.map(BatchRun::rows).unwrap_or_default();
-        Ok(file(move || match document {
-            Self::Csv => export::texts_csv(&rows),
-            Self::Jsonl => export::texts_jsonl(&rows),
+        let prompts = &state.lab.prompts;
+        let shown = match prompts.view {
+            TaskView::Table => prompts.runs.table.as_ref().map(Shown::table),
+            TaskView::AnySetting => prompts.runs.curve.as_ref().map(Shown::curve),
+        };
+        let shown = shown.ok_or("there are no answers")?;
+        Ok(Box::new(move || {
+            let record = TasksRecord {
+                results: &shown.results,
+                reading: &shown.reading,
+                model: &shown.model,
+                limits: &shown.limits,
+                curve: shown.curve.as_ref(),
+            };
+            match document {
+                Self::Picture(format) => {
+                    let drawing = tasks_drawing(&record, look.palette, look.style);
+                    look.encode(&drawing, format)
+                }
+                Self::Csv => Ok(Content::File(record.csv())),
+                Self::Json => Ok(Content::File(record.json())),
+            }
         }))
+    }
+}
+
+/// What is on screen.
+struct Shown {
+    results: TaskResults,
+    reading: TasksReading,
+    model: Arc<ModelInfo>,
+    limits: Limits,
+    curve: Option<Curve>,
+}
+
+impl Shown {
+    fn table(run: &TasksRun) -> Self {
+        Self {
+            results: run.results.clone(),
+            reading: run.reading.clone(),
+            model: Arc::clone(&run.model.info),
+            limits: run.limits.clone(),
+            curve: None,
+        }
+    }
+
+    fn curve(run: &CurveRun) -> Self {
+        Self {
+            results: run.results.clone(),
+            reading: TasksReading::default(),
+            model: Arc::clone(&run.model.info),
+            limits: run.limits.clone(),
+            curve: Some(run.curve.clone()),
+        }
     }
 }

@@ -1,11 +1,28 @@
-//! A list of prompts, each continued in all panes.
+//! A list of tasks, each answered under the settings of all panes: which settings are right most
+//! often, exactly where an answer is short, and with intervals where it isn't.
 
+pub(crate) mod command;
 mod document;
+pub mod figures;
+mod job;
 mod page;
+mod picture;
+mod plan;
+mod plot;
+mod record;
 mod state;
 #[cfg(test)]
 mod tests;
 
 pub use document::PromptsDocument;
+pub use figures::statistics::{Paired, PromptShare, ShareEstimate, differences, is_decided};
 pub(super) use page::TAB;
-pub use state::{BatchPane, BatchRun, BatchText, PromptsCommand, PromptsSettings, PromptsTab};
+pub use plan::{
+    ExactFound, ExactShare, ReadPrompt, Spelling, TaskNews, TaskText, TaskUpdate, TasksPlan,
+    task_seed,
+};
+pub use record::TasksRecord;
+pub use state::{
+    CurveRun, EXAMPLES, PromptsCommand, PromptsSettings, PromptsTab, StopAt, TaskRuns, TaskSource,
+    TaskView, TasksForm, TasksRun,
+};

@@ -1,122 +1,290 @@
-//! Tests of the Lab page: lists of prompts.
+//! Tests of the Lab page: lists of tasks and their answers.
 
-use crate::analysis::sweep::testing::text;
-use crate::export::{texts_csv, texts_jsonl};
-use crate::generation::{GenerationId, SweepPlan, SweepText, SweepUpdate};
-use crate::lab::prompts::PromptsCommand;
-use crate::lab::prompts::state::batch_blocking_reason;
+use std::sync::Arc;
+
+use super::figures::statistics::PromptShare;
+use super::picture::tasks_drawing;
+use super::plan::{ExactFound, ExactShare, ReadPrompt, Spelling, TaskNews, TaskUpdate};
+use super::state::blocking_reason;
+use super::{
+    CurveRun, PromptsCommand, StopAt, TaskSource, TaskView, TasksPlan, TasksRecord, TasksRun,
+};
+use crate::decoding::TokenId;
+use crate::generation::{FinishReason, GenerationId, Piece, SweepText, Vocabulary};
 use crate::lab::{LabCommand, LabTab};
-use crate::state::tests::{Event, Request, planned, ready, report, update_job};
-use crate::state::{AppState, Command, Effect, Page, RunStatus};
-use crate::worker::JobUpdate;
+use crate::state::tests::{Event, JobUpdate, Request, planned, ready, report, update_job};
+use crate::state::{AppState, Command, Effect, ModelStatus, Page, PictureStyle, RunStatus};
+use crate::ui::pictures::Palette;
 
-fn run(state: &mut AppState, command: LabCommand) -> Vec<Effect> {
+/// The tokens of the answers in these tests.
+pub(super) const MARS: u32 = 0;
+pub(super) const VENUS: u32 = 1;
+const END: u32 = 2;
+
+const TASKS: &str = "question,answer\nWhich planet is red?,Mars\nWhich planet is bright?,Venus\n";
+
+pub(super) fn run(state: &mut AppState, command: LabCommand) -> Vec<Effect> {
     state.apply(Command::Lab(command))
 }
 
-/// A state that continues two prompts in four panes, of which the second has its own seed.
-fn running() -> (AppState, Vec<(GenerationId, SweepPlan)>) {
+/// A state with two tasks in a table, each of which expects one word.
+pub(super) fn with_tasks() -> AppState {
     let mut state = ready();
-    state.panes[1].settings.seed = Some(7);
-    state.lab.prompts.typed = "The fox\n\n The owl\n".to_owned();
-    let effects = run(&mut state, LabCommand::Run(LabTab::Prompts));
-    let requests = effects.iter().map(|effect| {
-        let (id, plan) = planned::<SweepPlan>(effect).unwrap();
-        let prompts = plan.prompts.iter();
-        let texts: Vec<&str> = prompts.map(|prompt| prompt.text.as_str()).collect();
-        assert_eq!(texts, ["The fox", " The owl"]);
-        (id, plan)
-    });
-    let requests = requests.collect();
-    (state, requests)
+    let ModelStatus::Ready(model) = &mut state.models.main else {
+        panic!("no model is ready");
+    };
+    let pieces = ["Mars", "Venus"].map(Piece::text).into_iter();
+    let pieces = pieces.chain([Piece::special("</s>")]);
+    model.vocabulary = Arc::new(Vocabulary::new(pieces.collect()));
+    let form = &mut state.lab.prompts.form;
+    TASKS.clone_into(&mut form.typed);
+    "Q: {question}\nA: ".clone_into(&mut form.template);
+    form.checks = vec!["equals: {answer}".to_owned()];
+    form.n_answers = 2;
+    form.stop = StopAt::LineBreak;
+    form.prepare();
+    state
 }
 
-fn deliver(state: &mut AppState, id: GenerationId, prompt: usize, cell: usize) {
-    let complete = vec![SweepText {
-        prompt,
-        ..text(cell, 0, &[1, 5, 2])
-    }];
-    let update = SweepUpdate::Advanced {
-        n_tokens: 3,
-        secs: 1.0,
-        complete,
+/// Runs the tasks. Returns the only request.
+pub(super) fn start(state: &mut AppState) -> (GenerationId, TasksPlan) {
+    let effects = run(state, LabCommand::Run(LabTab::Prompts));
+    let [effect] = &effects[..] else {
+        panic!("{effects:?}");
     };
-    report(state, id, update);
+    planned::<TasksPlan>(effect).unwrap()
 }
 
-#[test]
-fn panes_with_the_same_seed_run_together_and_every_text_gets_its_row() {
-    let (mut state, requests) = running();
-    let [(own, alone), (shared, together)] = &requests[..] else {
-        panic!("{requests:?}");
+pub(super) fn deliver(state: &mut AppState, id: GenerationId, task: usize, news: TaskNews) {
+    report(state, id, TaskUpdate { task, news });
+}
+
+/// Delivers one answer of a pane: a word and the end of the text.
+pub(super) fn answer(
+    state: &mut AppState,
+    id: GenerationId,
+    (task, cell): (usize, usize),
+    (seed, word): (usize, u32),
+) {
+    let text = SweepText {
+        prompt: 0,
+        cell,
+        seed,
+        tokens: [word, END].map(TokenId).to_vec(),
+        measures: Vec::new(),
+        finish: FinishReason::EndOfText,
+        grammar_complete: None,
     };
-    assert_eq!((alone.seed, alone.cells.len()), (7, 1));
-    assert_eq!((together.seed, together.cells.len()), (state.seed, 3));
-    assert_eq!(alone.cells[0], state.panes[1].settings.chain);
-    assert!(
-        run(&mut state, LabCommand::Run(LabTab::Prompts)).is_empty(),
-        "one at a time"
+    deliver(state, id, task, TaskNews::Answered(vec![text]));
+}
+
+/// Delivers all answers: the first pane is right, and the others are right every other time.
+pub(super) fn answer_all(state: &mut AppState, id: GenerationId) {
+    for task in 0..2 {
+        let right = [MARS, VENUS][task];
+        let wrong = [VENUS, MARS][task];
+        answer(state, id, (task, 0), (0, right));
+        for pane in 1..4 {
+            answer(state, id, (task, pane), (0, right));
+            answer(state, id, (task, pane), (1, wrong));
+        }
+        deliver(state, id, task, TaskNews::Done { secs: 1.0 });
+    }
+}
+
+/// A state in which all answers have arrived.
+pub(super) fn judged() -> AppState {
+    let mut state = with_tasks();
+    let (id, _) = start(&mut state);
+    answer_all(&mut state, id);
+    update_job(&mut state, id, JobUpdate::Finished);
+    state
+}
+
+/// Delivers the probabilities of a task, which fall with each value of the axis.
+pub(super) fn deliver_exact(state: &mut AppState, id: GenerationId, task: usize, n: usize) {
+    let tokens = vec![TokenId(MARS)];
+    let rendered = "Q".to_owned();
+    deliver(
+        state,
+        id,
+        task,
+        TaskNews::Read(ReadPrompt { tokens, rendered }),
     );
-    deliver(&mut state, *own, 1, 0);
-    deliver(&mut state, *shared, 0, 2);
-    let batch = state.lab.prompts.run.clone().unwrap();
-    assert_eq!(batch.summary(), "2 of 8 texts");
-    assert!(batch.text(1, 1).is_some() && batch.text(0, 3).is_some());
-    update_job(&mut state, *own, JobUpdate::Finished);
-    assert!(state.lab.prompts.run.as_ref().unwrap().is_running());
-    update_job(&mut state, *shared, JobUpdate::Finished);
-    let batch = state.lab.prompts.run.clone().unwrap();
-    assert_eq!(batch.status, RunStatus::Complete);
-
-    let rows = batch.rows();
-    let places: Vec<(usize, &str, u64)> = rows
+    let share = |index: usize| {
+        let share = 0.9 - 0.02 * index as f64 * (task + 1) as f64;
+        let (at_least, at_most) = (share, share);
+        Some(ExactShare { at_least, at_most })
+    };
+    let shares: Vec<Option<ExactShare>> = (0..n).map(share).collect();
+    let probs = shares
         .iter()
-        .map(|row| (row.prompt_number, row.pane.as_str(), row.seed))
+        .flatten()
+        .map(|share| share.middle())
         .collect();
-    assert_eq!(places, [(1, "D", state.seed), (2, "B", 7)]);
-    let table = String::from_utf8(texts_csv(&rows)).unwrap();
-    assert_eq!(table.trim_end().split("\r\n").count(), 3, "{table}");
-    let lines = String::from_utf8(texts_jsonl(&rows)).unwrap();
-    assert_eq!(lines.lines().count(), 2, "{lines}");
+    let tokens = vec![TokenId(MARS)];
+    let exact = ExactFound {
+        spellings: vec![Spelling { tokens, probs }],
+        shares,
+        refusal: None,
+    };
+    deliver(state, id, task, TaskNews::Exact(exact));
+    deliver(state, id, task, TaskNews::Done { secs: 1.0 });
+}
 
-    // A text is regenerated with its prompt, its settings and its seed.
-    let effects = run(
-        &mut state,
-        LabCommand::Prompts(PromptsCommand::Open { prompt: 1, pane: 1 }),
-    );
-    assert_eq!(crate::state::tests::asked(&effects).len(), 1);
-    assert_eq!(
-        (state.page, state.prompt.text.as_str()),
-        (Page::Write, " The owl")
-    );
-    assert_eq!(state.panes[4].settings.seed, Some(7));
-    assert_eq!(state.panes[4].settings.chain, state.panes[1].settings.chain);
+/// A state with a complete curve.
+pub(super) fn computed() -> AppState {
+    let mut state = with_tasks();
+    state.lab.prompts.view = TaskView::AnySetting;
+    let (id, plan) = start(&mut state);
+    assert!(plan.drawn.is_empty(), "nothing is drawn");
+    for task in 0..2 {
+        deliver_exact(&mut state, id, task, plan.exact.len());
+    }
+    update_job(&mut state, id, JobUpdate::Finished);
+    state
+}
+
+pub(super) fn table(state: &AppState) -> &TasksRun {
+    state.lab.prompts.runs.table.as_ref().unwrap()
 }
 
 #[test]
-fn a_stop_reaches_every_group_and_keeps_the_texts() {
-    let (mut state, requests) = running();
-    let ids: Vec<GenerationId> = requests.iter().map(|(id, _)| *id).collect();
-    deliver(&mut state, ids[0], 0, 0);
-    update_job(&mut state, ids[0], JobUpdate::Finished);
+fn tasks_are_answered_under_all_settings_and_judged() {
+    let mut state = with_tasks();
+    let (id, plan) = start(&mut state);
+    assert_eq!((plan.drawn.len(), plan.exact.len()), (4, 4));
+    let right: Vec<_> = plan.tasks.iter().map(|task| task.right.clone()).collect();
+    assert_eq!(right, [["Mars"], ["Venus"]]);
+    assert_eq!(plan.tasks[0].prompt.text, "Q: Which planet is red?\nA: ");
+    assert_eq!(plan.limits.stop_strings, ["\n"]);
+    let again = run(&mut state, LabCommand::Run(LabTab::Prompts));
+    assert!(again.is_empty(), "one at a time");
+    answer(&mut state, id, (0, 1), (0, MARS));
+    assert_eq!(table(&state).summary(), "1 of 14 answers");
+    answer_all(&mut state, id);
+    update_job(&mut state, id, JobUpdate::Finished);
+    let run = table(&state);
+    assert_eq!(run.status, RunStatus::Complete);
+    assert_eq!(run.results.n_right(0, 0), Some((1, 1)));
+    assert_eq!(run.results.n_right(1, 2), Some((1, 2)));
+    let shares = run.reading.shares.iter().flatten();
+    let shares: Vec<f64> = shares.map(|share| share.share).collect();
+    assert_eq!(shares.len(), 4);
+    assert!(shares[0] > 0.99 && shares[2] < 0.51, "{shares:?}");
+    let half = PromptShare::Sampled {
+        n_right: 1,
+        n_answers: 2,
+    };
+    assert_eq!(run.results.prompt_share(0, 3), Some(half));
+    assert_eq!(run.results.prompt_words(0), "Which planet is red?");
+}
+
+#[test]
+fn an_answer_opens_with_its_prompt_its_settings_and_its_seed() {
+    let mut state = judged();
+    let seed = table(&state).results.answers(1, 3)[1].seed;
+    let command = PromptsCommand::Open {
+        task: 1,
+        pane: 3,
+        answer: 1,
+    };
+    let effects = run(&mut state, LabCommand::Prompts(command));
+    assert_eq!(crate::state::tests::asked(&effects).len(), 1);
+    assert_eq!(state.page, Page::Write);
+    assert_eq!(state.prompt.text, "Q: Which planet is bright?\nA: ");
+    assert_eq!(state.panes[4].settings.seed, Some(seed));
+    assert_eq!(state.panes[4].settings.chain, state.panes[3].settings.chain);
+}
+
+#[test]
+fn the_selection_stays_within_the_table() {
+    let mut state = judged();
+    let run = state.lab.prompts.runs.table.as_mut().unwrap();
+    run.move_selection(1, 0);
+    assert_eq!(run.selected, Some((0, 0)), "the first arrow selects");
+    run.move_selection(5, 2);
+    assert_eq!(run.selected, Some((1, 2)));
+    assert_eq!(run.shown_answer(), 1, "the wrong answer is read first");
+    run.selected_answer = Some(0);
+    assert_eq!(run.shown_answer(), 0);
+    run.move_selection(-5, -5);
+    assert_eq!(run.selected, Some((0, 0)));
+}
+
+#[test]
+fn a_curve_is_computed_at_every_value() {
+    let state = computed();
+    let run = state.lab.prompts.runs.curve.as_ref().unwrap();
+    assert_eq!(run.reading.points.len(), 16);
+    assert_eq!(run.reading.n_tasks, 2);
+    assert_eq!(run.reading.deciding.len(), 2);
+    assert!(run.reading.verdict.is_some());
+    assert_eq!(run.base, 3, "the last pane that samples");
+    assert_eq!(run.summary(), "2 tasks");
+}
+
+#[test]
+fn a_stop_keeps_the_answers() {
+    let mut state = with_tasks();
+    let (id, _) = start(&mut state);
+    answer(&mut state, id, (0, 0), (0, MARS));
     let effects = run(&mut state, LabCommand::Stop(LabTab::Prompts));
-    assert_eq!(effects, [Effect::Send(Request::StopJob(ids[1]))]);
-    update_job(&mut state, ids[1], JobUpdate::Stopped);
-    let batch = state.lab.prompts.run.as_ref().unwrap();
-    assert_eq!(batch.summary(), "Stopped after 1 of 8 texts");
-    assert!(run(&mut state, LabCommand::Stop(LabTab::Prompts)).is_empty());
+    assert_eq!(effects, [Effect::Send(Request::StopJob(id))]);
+    update_job(&mut state, id, JobUpdate::Stopped);
+    assert_eq!(table(&state).summary(), "Stopped after 1 of 14 answers");
 }
 
 #[test]
 fn a_lost_engine_ends_the_list_and_an_empty_list_does_not_run() {
-    let (mut state, _) = running();
+    let mut state = with_tasks();
+    start(&mut state);
     state.on_event(Event::Panicked {
         message: "lost".to_owned(),
     });
-    let batch = state.lab.prompts.run.as_ref().unwrap();
-    assert!(matches!(batch.status, RunStatus::Failed { .. }));
+    assert!(matches!(table(&state).status, RunStatus::Failed { .. }));
     let mut state = ready();
-    let reason = batch_blocking_reason(&state).unwrap();
-    assert_eq!(reason, "Type or paste prompts, one per line");
+    state.lab.prompts.form.prepare();
+    assert!(blocking_reason(&state).is_some());
     assert!(run(&mut state, LabCommand::Run(LabTab::Prompts)).is_empty());
+}
+
+#[test]
+fn another_list_has_other_columns() {
+    let mut state = with_tasks();
+    let path = std::path::PathBuf::from("no such file.csv");
+    state.lab.use_path(LabTab::Prompts, path.clone());
+    let form = &state.lab.prompts.form;
+    assert_eq!(form.source, TaskSource::File(path));
+    assert!(form.template.is_empty() && form.checks.is_empty());
+    assert!(form.tasks().unwrap_err().contains("can’t be read"));
+}
+
+#[test]
+fn a_picture_shows_the_table_or_the_curve() {
+    let drawing = |run: &TasksRun, curve: Option<&CurveRun>| {
+        let record = TasksRecord {
+            results: curve.map_or(&run.results, |curve| &curve.results),
+            reading: &run.reading,
+            model: &run.model.info,
+            limits: &run.limits,
+            curve: curve.map(|curve| &curve.curve),
+        };
+        tasks_drawing(&record, Palette::Light, PictureStyle::default())
+    };
+    let state = judged();
+    let run = table(&state);
+    let picture = drawing(run, None);
+    for words in ["Right answers", "Which planet is red?", "50 %", "Better by"] {
+        assert!(picture.contains(words), "{words}");
+    }
+    let computed = computed();
+    let picture = drawing(run, computed.lab.prompts.runs.curve.as_ref());
+    for words in [
+        "Right answers at any temperature",
+        "The prompts that decide it",
+        "Venus",
+    ] {
+        assert!(picture.contains(words), "{words}");
+    }
 }

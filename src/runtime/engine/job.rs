@@ -6,9 +6,10 @@ use std::fmt::{Debug, Display};
 use std::ops::Deref;
 use std::sync::Arc;
 
+use super::prefill::Prefill;
 use super::prefix_cache::PrefixCache;
-use super::{EngineError, LoadedModel};
-use crate::decoding::ChainConfig;
+use super::{EngineError, LoadedModel, SequenceId};
+use crate::decoding::{ChainConfig, TokenId};
 
 /// A value of an experiment that passes through code that doesn't know its type.
 pub trait JobData: Any + Debug + Send + Sync {
@@ -98,6 +99,53 @@ impl JobContext<'_> {
     pub(super) fn take_kept<T: Any>(&mut self) -> Option<T> {
         let kept = self.kept.take()?.downcast::<T>().ok()?;
         Some(*kept)
+    }
+
+    /// Starts reading a prompt, which must not be empty. What the cache holds of it is not read
+    /// again.
+    pub fn open_prompt(&mut self, tokens: Vec<TokenId>) -> ReadingPrompt {
+        ReadingPrompt(Prefill::prompt(
+            tokens,
+            self.prefix_cache,
+            &mut *self.model.lm,
+        ))
+    }
+}
+
+/// A prompt that a job reads, with the logits after it.
+#[derive(Debug)]
+pub struct ReadingPrompt(Prefill);
+
+impl ReadingPrompt {
+    /// Returns whether all of it was read.
+    pub fn is_read(&self) -> bool {
+        self.0.is_done()
+    }
+
+    /// Reads the next chunk.
+    pub fn read_chunk(&mut self, context: &mut JobContext<'_>) -> Result<(), EngineError> {
+        self.0.read_chunk(&mut *context.model.lm)
+    }
+
+    /// Returns the sequence that holds what was read. Only forks of it may be continued.
+    pub const fn sequence(&self) -> SequenceId {
+        self.0.sequence()
+    }
+
+    /// Returns all tokens of the prompt.
+    pub fn tokens(&self) -> &[TokenId] {
+        self.0.tokens()
+    }
+
+    /// Returns the logits after the prompt. Empty until it was read.
+    pub fn logits(&self) -> &[f32] {
+        self.0.last_logits().map_or(&[], |(logits, _)| logits)
+    }
+
+    /// Keeps the prompt in the cache.
+    pub fn keep(self, context: &mut JobContext<'_>) {
+        let cached = self.0.into_cached();
+        context.prefix_cache.keep(cached, &mut *context.model.lm);
     }
 }
 

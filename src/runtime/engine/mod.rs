@@ -65,7 +65,9 @@ pub use embedded::{embedded_tokenizer, inspect_embedded, open_embedded};
 pub use error::EngineError;
 pub use estimate::{free_memory, memory_with_cache};
 pub use gguf_tokenizer::open_gguf_tokenizer;
-pub use job::{AnyPlan, Job, JobContext, JobData, JobPlan, JobPriority, JobReport, JobUpdate};
+pub use job::{
+    AnyPlan, Job, JobContext, JobData, JobPlan, JobPriority, JobReport, JobUpdate, ReadingPrompt,
+};
 pub use loaded_model::{LoadProgress, LoadedModel};
 pub use open::{
     TokenizerOutline, check_remote, folder_openness, gguf_openness, inspect,

@@ -140,6 +140,11 @@ impl Prefill {
         self.n_read
     }
 
+    /// Returns the tokens to read.
+    pub(super) fn tokens(&self) -> &[TokenId] {
+        &self.tokens
+    }
+
     /// Returns how many tokens there are to read.
     pub(super) const fn n_tokens(&self) -> usize {
         self.tokens.len()

@@ -260,7 +260,7 @@ actions! {
     OpenRun {
         name: |_| "Open a run…",
         keys: vec![Shortcut::key("O").command()],
-        help: "open a run file",
+        help: "open a run file; in Lab, Prompts: a list of tasks",
         command: |_| Ok(Command::AskPath(PathPurpose::Run)),
     }
     VerifyRun {

@@ -1,6 +1,5 @@
 //! Tests of the Lab page in a window.
 
-use egui::accesskit::Role;
 use egui::{Key, Modifiers, Vec2, vec2};
 use egui_kittest::kittest::Queryable as _;
 
@@ -219,26 +218,4 @@ fn a_pane_and_a_token_are_chosen_in_the_stability_tab() {
         window.state().lab.stability.run.as_ref().unwrap().pane,
         first
     );
-}
-
-#[test]
-fn a_list_of_prompts_is_continued_in_all_panes_and_read_as_a_table() {
-    let mut state = ready();
-    state.apply(Command::Run(RunCommand::ShowPage(Page::Lab)));
-    state.lab.prompts.typed = "The fox\nThe owl".to_owned();
-    let mut window = window(NARROW, state);
-    window.get_by_role_and_label(Role::Tab, "Prompts").click();
-    window.run_steps(20);
-    window.get_by_label_contains("2 prompts × 4 panes = 8 texts");
-    press(&mut window, "Continue all prompts");
-    let run = window.state().lab.prompts.run.clone().unwrap();
-    assert!(run.is_running());
-    press(&mut window, "Prompt 2, pane C: …");
-    window.get_by_label("Not written yet.");
-    key(&mut window, Modifiers::NONE, Key::ArrowUp);
-    assert_eq!(
-        window.state().lab.prompts.run.as_ref().unwrap().selected,
-        Some((0, 2))
-    );
-    press(&mut window, "Stop and keep texts");
 }

@@ -1,0 +1,235 @@
+//! The report of `quartet prompts`: the shares of right answers, task by task, and what they say.
+
+use crate::generation::formatting::{counted, grouped, percent, without_final_line_break};
+use crate::lab::prompts::figures::{JudgedPane, TaskResults};
+use crate::lab::prompts::record::TasksRecord;
+
+/// How many characters of a prompt, of what is expected and of an answer a row shows.
+const N_PROMPT: usize = 36;
+const N_EXPECTED: usize = 20;
+const N_TEXT: usize = 60;
+
+/// How many tasks are listed. Files have all of them.
+const N_LISTED: usize = 40;
+
+/// Renders the report.
+pub(super) fn report(record: &TasksRecord<'_>) -> String {
+    let results = record.results;
+    let mut lines = Vec::new();
+    if results.is_judged() {
+        lines.extend(table(&shares(record)));
+        lines.push(String::new());
+        lines.extend(curve(record));
+        lines.extend(record.sentences());
+    } else {
+        lines.extend(table(&texts(results)));
+    }
+    lines.extend(refusals(results));
+    lines.join("\n") + "\n"
+}
+
+/// Returns a row for each task with its shares of right answers, after one for all of them.
+fn shares(record: &TasksRecord<'_>) -> Vec<Vec<Cell>> {
+    let results = record.results;
+    let panes = 0..results.panes.len();
+    let heads = results.panes.iter().map(|pane| Cell::right(name(pane)));
+    let mut rows = vec![
+        [Cell::left("task"), Cell::left("expected")]
+            .into_iter()
+            .chain(heads)
+            .collect::<Vec<_>>(),
+    ];
+    let all = panes.clone().map(|pane| {
+        let share = record.reading.shares.get(pane).and_then(Option::as_ref);
+        Cell::right(share.map_or_else(String::new, |share| {
+            let interval = share.interval.map(|interval| {
+                let (low, high) = (100.0 * interval.low, 100.0 * interval.high);
+                format!(" ({low:.0}–{high:.0})")
+            });
+            format!("{}{}", percent(share.share), interval.unwrap_or_default())
+        }))
+    });
+    let n = results.comparable().count();
+    let first = [Cell::left(&format!("all {n}")), Cell::left("")];
+    rows.push(first.into_iter().chain(all).collect());
+    let order = record.reading.order.iter().copied();
+    let judged = order.filter(|task| {
+        let task = results.tasks().get(*task);
+        task.is_some_and(|task| task.is_judged)
+    });
+    for task in judged.take(N_LISTED) {
+        let cells = panes
+            .clone()
+            .map(|pane| Cell::right(cell(results, task, pane)));
+        let first = [
+            Cell::left(&beginning(&results.prompt_words(task), N_PROMPT)),
+            Cell::left(&beginning(&results.expected_words(task), N_EXPECTED)),
+        ];
+        rows.push(first.into_iter().chain(cells).collect());
+    }
+    rows
+}
+
+/// "3 of 5, exactly 57 %": the answers that are right, and the probability of one.
+fn cell(results: &TaskResults, task: usize, pane: usize) -> String {
+    let drawn = results.n_right(task, pane);
+    let exact = results.exact_share(task, pane).map(|share| {
+        if share.is_exact() {
+            format!("exactly {}", percent(share.middle()))
+        } else {
+            format!("at least {}", percent(share.at_least))
+        }
+    });
+    let drawn = drawn.map(|(right, n)| format!("{right} of {n}"));
+    let parts: Vec<String> = drawn.into_iter().chain(exact).collect();
+    if parts.is_empty() {
+        return "–".to_owned();
+    }
+    parts.join(", ")
+}
+
+/// Returns the exact shares over the number that is varied, as a table.
+fn curve(record: &TasksRecord<'_>) -> Vec<String> {
+    let Some(curve) = record.curve else {
+        return Vec::new();
+    };
+    let points = curve.points(record.results);
+    if points.is_empty() {
+        return vec![
+            "No probability could be computed exactly.".to_owned(),
+            String::new(),
+        ];
+    }
+    let name = curve.axis.parameter.name();
+    let mut rows = vec![vec![Cell::right(name), Cell::right("right, exactly")]];
+    for (point, label) in points.iter().zip(curve.axis.labels()) {
+        rows.push(vec![
+            Cell::right(label),
+            Cell::right(percent(point.share.middle())),
+        ]);
+    }
+    let mut lines = table(&rows);
+    lines.push(String::new());
+    lines
+}
+
+/// Returns a row for each answer that isn't judged.
+fn texts(results: &TaskResults) -> Vec<Vec<Cell>> {
+    let heads = ["#", "prompt", "pane", "seed", "tokens", "end", "text"];
+    let mut rows = vec![heads.map(Cell::left).to_vec()];
+    for task in (0..results.tasks().len()).take(N_LISTED) {
+        for (index, pane) in results.panes.iter().enumerate() {
+            for answer in results.answers(task, index) {
+                rows.push(vec![
+                    Cell::right((task + 1).to_string()),
+                    Cell::left(&beginning(&results.prompt_words(task), N_PROMPT)),
+                    Cell::left(&name(pane)),
+                    Cell::right(answer.seed.to_string()),
+                    Cell::right(answer.tokens.len().to_string()),
+                    Cell::left(&answer.finish_words(&pane.chain)),
+                    Cell::left(&beginning(&answer.answer.text, N_TEXT)),
+                ]);
+            }
+        }
+    }
+    rows
+}
+
+/// Says which tasks could not be answered, and how many are not listed.
+fn refusals(results: &TaskResults) -> Vec<String> {
+    let all = 0..results.tasks().len();
+    let errors = all.filter_map(|task| {
+        let line = results.tasks().get(task)?.line;
+        Some(format!("Line {line}: {}", results.error(task)?))
+    });
+    let mut lines: Vec<String> = errors.collect();
+    let n = results.tasks().len();
+    if n > N_LISTED {
+        let (shown, all) = (grouped(N_LISTED as f64), counted(n, "task"));
+        lines.push(format!(
+            "{shown} of {all} are listed; --json and --csv write all of them."
+        ));
+    }
+    lines
+}
+
+fn name(pane: &JudgedPane) -> String {
+    format!("{} {}", pane.letter, pane.name)
+}
+
+/// A cell of a table, and on which side it is aligned.
+#[derive(Debug, Clone)]
+struct Cell {
+    words: String,
+    is_right: bool,
+}
+
+impl Cell {
+    fn left(words: &str) -> Self {
+        Self {
+            words: words.to_owned(),
+            is_right: false,
+        }
+    }
+
+    fn right(words: impl Into<String>) -> Self {
+        Self {
+            words: words.into(),
+            is_right: true,
+        }
+    }
+}
+
+/// Returns the lines of a table.
+fn table(rows: &[Vec<Cell>]) -> Vec<String> {
+    let mut widths: Vec<usize> = Vec::new();
+    for row in rows {
+        widths.resize(widths.len().max(row.len()), 0);
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.words.chars().count());
+        }
+    }
+    let line = |row: &Vec<Cell>| {
+        let cells = row.iter().zip(&widths).map(|(cell, width)| {
+            let words = &cell.words;
+            if cell.is_right {
+                format!("{words:>width$}")
+            } else {
+                format!("{words:<width$}")
+            }
+        });
+        let line = cells.collect::<Vec<_>>().join("  ");
+        line.trim_end().to_owned()
+    };
+    rows.iter().map(line).collect()
+}
+
+/// Returns the beginning of a text on one line, with "…" if it was cut.
+fn beginning(text: &str, n_max: usize) -> String {
+    let text = without_final_line_break(text);
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(n_max) {
+        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default().trim_end()),
+        None => line,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Cell, beginning, table};
+
+    #[test]
+    fn columns_are_aligned() {
+        let rows = [
+            vec![Cell::left("task"), Cell::right("A")],
+            vec![Cell::left("a longer one"), Cell::right("100 %")],
+        ];
+        assert_eq!(table(&rows), ["task              A", "a longer one  100 %"]);
+    }
+
+    #[test]
+    fn a_long_text_is_cut() {
+        assert_eq!(beginning("one\n two  three", 7), "one two…");
+        assert_eq!(beginning("one\n", 7), "one");
+    }
+}

@@ -1,0 +1,339 @@
+//! Tasks, the settings under which they are answered, and the answers as they arrive.
+
+mod fork;
+mod own_words;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+pub use self::fork::Fork;
+use self::own_words::SharedText;
+use super::answer::AnswerText;
+use super::checks::{Answer, Verdict, judge_all};
+use super::statistics::PromptShare;
+use super::tasks::Task;
+use crate::decoding::{ChainConfig, TokenId};
+use crate::generation::{FinishReason, SweepText, Vocabulary};
+use crate::lab::prompts::{
+    ExactFound, ExactShare, ReadPrompt, TaskNews, TaskUpdate, TasksPlan, task_seed,
+};
+
+/// The maximum number of words that are shown of an expected answer.
+const N_EXPECTED: usize = 40;
+
+/// Settings under which tasks are answered.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JudgedPane {
+    /// The letter of the pane that they are from.
+    pub letter: String,
+    pub name: String,
+    pub chain: ChainConfig,
+}
+
+/// An answer that was drawn.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JudgedAnswer {
+    pub seed: u64,
+    /// All tokens that were written, with the thought before the answer and what ended it.
+    pub tokens: Vec<TokenId>,
+    pub answer: AnswerText,
+    pub verdict: Verdict,
+    pub finish: FinishReason,
+    /// Whether its grammar accepts it. `None` without a grammar.
+    pub grammar_complete: Option<bool>,
+    /// The mean surprise of its tokens before the chain, in bits. `None` without tokens.
+    pub surprise_bits: Option<f64>,
+}
+
+impl JudgedAnswer {
+    pub fn is_right(&self) -> bool {
+        self.verdict.is_right()
+    }
+
+    /// Says why it ended, and that it is unfinished if it stopped inside the grammar of its
+    /// settings.
+    pub fn finish_words(&self, chain: &ChainConfig) -> String {
+        let rule = chain.grammar.as_deref();
+        let is_unfinished = self.grammar_complete == Some(false);
+        self.finish.words(rule.filter(|_| is_unfinished))
+    }
+}
+
+/// What is known about a task.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Found {
+    prompt: Option<ReadPrompt>,
+    exact: Option<ExactFound>,
+    /// The answers under each of the settings.
+    answers: Vec<Vec<JudgedAnswer>>,
+    /// Why the model can't answer it.
+    error: Option<String>,
+    is_done: bool,
+}
+
+/// Tasks and their answers under several settings.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TaskResults {
+    tasks: Arc<[Task]>,
+    pub panes: Vec<JudgedPane>,
+    pub n_answers: usize,
+    /// The seed of the list.
+    pub seed: u64,
+    vocabulary: Arc<Vocabulary>,
+    found: Vec<Found>,
+    /// What all prompts have in common.
+    shared: SharedText,
+    /// What is complete, counted as it arrives because a list can be long.
+    counts: Counts,
+}
+
+/// How many answers and tasks are complete.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Counts {
+    answers: usize,
+    done: usize,
+    refused: usize,
+    comparable: usize,
+}
+
+impl TaskResults {
+    pub fn new(
+        tasks: Arc<[Task]>,
+        panes: Vec<JudgedPane>,
+        plan: &TasksPlan,
+        vocabulary: Arc<Vocabulary>,
+    ) -> Self {
+        let nothing = Found {
+            answers: vec![Vec::new(); panes.len()],
+            ..Found::default()
+        };
+        Self {
+            found: vec![nothing; tasks.len()],
+            shared: SharedText::of(&tasks),
+            counts: Counts::default(),
+            tasks,
+            panes,
+            n_answers: plan.n_answers,
+            seed: plan.seed,
+            vocabulary,
+        }
+    }
+
+    /// Adds what the engine reports.
+    pub fn add(&mut self, update: TaskUpdate) {
+        let TaskUpdate { task, news } = update;
+        let Some(found) = self.found.get_mut(task) else {
+            return;
+        };
+        match news {
+            TaskNews::Read(prompt) => found.prompt = Some(prompt),
+            TaskNews::Exact(exact) => found.exact = Some(exact),
+            TaskNews::Answered(texts) => {
+                for text in texts {
+                    self.judge(task, text);
+                }
+            }
+            TaskNews::Refused { error } => {
+                found.error = Some(error);
+                self.counts.refused += 1;
+                self.end(task);
+            }
+            TaskNews::Done { .. } => self.end(task),
+        }
+    }
+
+    /// Marks a task as done.
+    fn end(&mut self, task: usize) {
+        let (Some(own), Some(found)) = (self.tasks.get(task), self.found.get_mut(task)) else {
+            return;
+        };
+        if !found.is_done {
+            found.is_done = true;
+            self.counts.done += 1;
+            self.counts.comparable += usize::from(own.is_judged && found.error.is_none());
+        }
+    }
+
+    /// Judges an answer.
+    fn judge(&mut self, index: usize, text: SweepText) {
+        let (Some(task), Some(found)) = (self.tasks.get(index), self.found.get_mut(index)) else {
+            return;
+        };
+        let rendered = found.prompt.as_ref().map_or("", |prompt| &prompt.rendered);
+        let answer = AnswerText::of(&text, rendered, &self.vocabulary);
+        let verdict = judge_all(
+            &task.checks,
+            Answer {
+                text: &answer.text,
+                is_complete: answer.is_complete,
+            },
+        );
+        let n = text.measures.len();
+        let bits = text
+            .measures
+            .iter()
+            .map(|token| f64::from(token.surprise_bits));
+        let bits: f64 = bits.sum();
+        if let Some(answers) = found.answers.get_mut(text.cell) {
+            self.counts.answers += 1;
+            answers.push(JudgedAnswer {
+                seed: task_seed(self.seed, index).wrapping_add(text.seed as u64),
+                tokens: text.tokens,
+                answer,
+                verdict,
+                finish: text.finish,
+                grammar_complete: text.grammar_complete,
+                // A sum of zeros must not be shown as −0.
+                surprise_bits: (n > 0).then(|| bits / n as f64 + 0.0),
+            });
+            // Texts end in the order of their lengths.
+            answers.sort_by_key(|answer| answer.seed);
+        }
+    }
+
+    pub fn tasks(&self) -> &[Task] {
+        &self.tasks
+    }
+
+    /// Returns the prompt of a task as the model reads it.
+    pub fn prompt(&self, task: usize) -> Option<&ReadPrompt> {
+        self.found.get(task)?.prompt.as_ref()
+    }
+
+    pub fn vocabulary(&self) -> &Arc<Vocabulary> {
+        &self.vocabulary
+    }
+
+    /// Returns the answers to a task under one of the settings, in the order of their seeds.
+    pub fn answers(&self, task: usize, pane: usize) -> &[JudgedAnswer] {
+        let found = self.found.get(task);
+        let answers = found.and_then(|found| found.answers.get(pane));
+        answers.map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Returns why the model can't answer a task.
+    pub fn error(&self, task: usize) -> Option<&str> {
+        self.found.get(task)?.error.as_deref()
+    }
+
+    /// Returns what is known about the probability of a right answer to a task.
+    pub fn exact(&self, task: usize) -> Option<&ExactFound> {
+        self.found.get(task)?.exact.as_ref()
+    }
+
+    /// Returns the probability of a right answer to a task under one of the settings.
+    pub fn exact_share(&self, task: usize, pane: usize) -> Option<ExactShare> {
+        *self.exact(task)?.shares.get(pane)?
+    }
+
+    /// Returns whether answers are judged at all.
+    pub fn is_judged(&self) -> bool {
+        self.tasks.iter().any(|task| task.is_judged)
+    }
+
+    /// Returns how many answers to a task are right, and how many there are. `None` before the
+    /// first one, and if the task isn't judged.
+    pub fn n_right(&self, task: usize, pane: usize) -> Option<(usize, usize)> {
+        if !self.tasks.get(task)?.is_judged {
+            return None;
+        }
+        let answers = self.answers(task, pane);
+        let right = answers.iter().filter(|answer| answer.is_right()).count();
+        (!answers.is_empty()).then_some((right, answers.len()))
+    }
+
+    /// Returns the share of right answers to a task: of those that were drawn, or else its
+    /// probability.
+    pub fn prompt_share(&self, task: usize, pane: usize) -> Option<PromptShare> {
+        if let Some((n_right, n_answers)) = self.n_right(task, pane) {
+            return Some(PromptShare::Sampled { n_right, n_answers });
+        }
+        let exact = self.exact_share(task, pane)?;
+        Some(PromptShare::Exact(exact.middle()))
+    }
+
+    /// Returns whether no more answers to a task follow.
+    pub fn is_done(&self, task: usize) -> bool {
+        self.found.get(task).is_some_and(|found| found.is_done)
+    }
+
+    /// Returns the tasks whose answers can be compared: they are judged, and have all their answers.
+    pub fn comparable(&self) -> impl Iterator<Item = usize> {
+        let judged = self.tasks.iter().map(|task| task.is_judged).enumerate();
+        judged
+            .filter(|(_, is_judged)| *is_judged)
+            .map(|(task, _)| task)
+            .filter(|task| self.is_done(*task) && self.error(*task).is_none())
+    }
+
+    /// Returns how far the settings disagree about a task: the difference between the largest and
+    /// the smallest share of right answers.
+    pub fn disagreement(&self, task: usize) -> f64 {
+        let shares = (0..self.panes.len()).filter_map(|pane| self.prompt_share(task, pane));
+        let shares = shares.map(PromptShare::value);
+        let (least, most) = shares.fold((1.0_f64, 0.0_f64), |(least, most), share| {
+            (least.min(share), most.max(share))
+        });
+        (most - least).max(0.0)
+    }
+
+    /// Returns the numbers of complete answers and of all answers.
+    pub fn n_done(&self) -> (usize, usize) {
+        let Counts {
+            answers: done,
+            refused,
+            ..
+        } = self.counts;
+        let each = self.panes.iter().map(|pane| self.n_answers_of(pane));
+        let each: usize = each.sum();
+        let n_tasks = self.tasks.len() - refused;
+        (done, each.saturating_mul(n_tasks).max(done))
+    }
+
+    /// Returns the number of tasks about which nothing more follows.
+    pub const fn n_tasks_done(&self) -> usize {
+        self.counts.done
+    }
+
+    /// Returns the number of tasks whose answers can be compared.
+    pub const fn n_comparable(&self) -> usize {
+        self.counts.comparable
+    }
+
+    /// Returns what a task asks, in one line: without what all prompts begin and end with.
+    pub fn prompt_words(&self, task: usize) -> String {
+        let task = self.tasks.get(task);
+        task.map(|task| self.shared.words(task)).unwrap_or_default()
+    }
+
+    /// Returns what is expected of the answers to a task, in one line: the answer without the spaces
+    /// around it, or the checks.
+    pub fn expected_words(&self, task: usize) -> String {
+        let Some(task) = self.tasks.get(task) else {
+            return String::new();
+        };
+        if let [check] = task.checks.as_slice()
+            && let Some([text]) = check.exact_texts()
+            && !text.trim().is_empty()
+        {
+            let words = text.split_whitespace().take(N_EXPECTED);
+            return words.collect::<Vec<_>>().join(" ");
+        }
+        task.expected_words()
+    }
+
+    /// Returns how many answers to each task settings get: one if nothing is left to chance.
+    pub fn n_answers_of(&self, pane: &JudgedPane) -> usize {
+        if pane.chain.is_greedy() {
+            self.n_answers.min(1)
+        } else {
+            self.n_answers
+        }
+    }
+
+    /// Returns where the right and the wrong answers to a task part.
+    pub fn fork(&self, task: usize, pane: usize) -> Option<Fork> {
+        Fork::of(self.answers(task, pane))
+    }
+}

@@ -1,0 +1,226 @@
+//! Answers one task after the other: first computes how likely right answers are, then draws answers.
+//! Each prompt is read once.
+
+mod exact;
+mod spelling;
+#[cfg(test)]
+mod tests;
+mod tree;
+
+use std::time::Instant;
+
+use self::exact::{ExactChains, ExactJob};
+use crate::decoding::ChainConfig;
+use crate::engine::{EngineError, Job, JobContext, JobPlan, JobPriority, JobUpdate, LoadedModel};
+use crate::generation::hosts::MANY_TEXTS;
+use crate::generation::{SweepPlan, SweepText, SweepUpdate};
+use crate::lab::prompts::{ReadPrompt, TaskNews, TaskUpdate, TasksPlan};
+
+impl JobPlan for TasksPlan {
+    fn priority(&self) -> JobPriority {
+        JobPriority::Lowest
+    }
+
+    fn chains(&self) -> &[ChainConfig] {
+        &self.drawn
+    }
+
+    /// Fails if answers can't be drawn under one of the settings.
+    fn start(
+        &self,
+        model: &LoadedModel,
+        _other: Option<LoadedModel>,
+    ) -> Result<Box<dyn Job>, EngineError> {
+        let mut chains = self.drawn.iter();
+        chains.try_for_each(|chain| MANY_TEXTS.check(chain))?;
+        Ok(Box::new(TasksJob {
+            chains: ExactChains::new(&self.exact, model)?,
+            plan: self.clone(),
+            task: 0,
+            stage: Stage::Beginning,
+            secs: 0.0,
+        }))
+    }
+}
+
+/// A running list of tasks.
+struct TasksJob {
+    plan: TasksPlan,
+    chains: ExactChains,
+    /// The index of the task.
+    task: usize,
+    stage: Stage,
+    /// How long the passes of this task have taken so far.
+    secs: f64,
+}
+
+/// What is done with the task.
+enum Stage {
+    Beginning,
+    /// Nothing can be computed under any of the settings.
+    Refused,
+    Computing(ExactJob),
+    Computed,
+    Drawing(Box<dyn Job>),
+    Ended,
+}
+
+impl TasksJob {
+    /// Goes one step further with the task. Returns what there is to report.
+    fn pass(&mut self, context: &mut JobContext<'_>) -> Result<Option<TaskNews>, EngineError> {
+        match std::mem::replace(&mut self.stage, Stage::Ended) {
+            Stage::Beginning => Ok(self.begin(context)),
+            Stage::Refused => {
+                self.stage = Stage::Computed;
+                Ok(Some(TaskNews::Exact(self.chains.nothing())))
+            }
+            Stage::Computing(job) => self.compute(job, context),
+            Stage::Computed => Ok(self.begin_answers(context)),
+            Stage::Drawing(job) => self.draw(job, context),
+            Stage::Ended => {
+                self.task += 1;
+                self.secs = 0.0;
+                self.stage = Stage::Beginning;
+                Ok(None)
+            }
+        }
+    }
+
+    /// Tokenizes the prompt of the task.
+    fn begin(&mut self, context: &mut JobContext<'_>) -> Option<TaskNews> {
+        let task = self.plan.tasks.get(self.task)?;
+        let prompt = match context.model.prompt(&task.prompt) {
+            Ok(prompt) => prompt,
+            Err(error) => return Some(refused(&error)),
+        };
+        let read = ReadPrompt {
+            tokens: prompt.tokens,
+            rendered: prompt.chat.map_or(prompt.text, |chat| chat.rendered),
+        };
+        self.stage = if task.right.is_empty() || self.plan.exact.is_empty() {
+            Stage::Computed
+        } else if self.chains.is_empty() {
+            Stage::Refused
+        } else {
+            let tokens = read.tokens.clone();
+            let limits = &self.plan.limits;
+            Stage::Computing(ExactJob::new(tokens, &self.chains, limits, context))
+        };
+        Some(TaskNews::Read(read))
+    }
+
+    /// Goes on computing how likely the right answers are.
+    fn compute(
+        &mut self,
+        mut job: ExactJob,
+        context: &mut JobContext<'_>,
+    ) -> Result<Option<TaskNews>, EngineError> {
+        let task = self.plan.tasks.get(self.task);
+        let right = task.map(|task| task.right.as_slice()).unwrap_or_default();
+        match job.advance(right, &self.plan.limits, context) {
+            Ok(false) => {
+                self.stage = Stage::Computing(job);
+                Ok(None)
+            }
+            Ok(true) => {
+                self.stage = Stage::Computed;
+                Ok(Some(TaskNews::Exact(job.finish(&self.chains, context))))
+            }
+            Err(error) => {
+                job.retire(context);
+                Err(error)
+            }
+        }
+    }
+
+    /// Begins to draw the answers.
+    fn begin_answers(&mut self, context: &JobContext<'_>) -> Option<TaskNews> {
+        let task = self.plan.tasks.get(self.task)?;
+        if self.plan.drawn.is_empty() || self.plan.n_answers == 0 {
+            return Some(TaskNews::Done { secs: 0.0 });
+        }
+        let plan = SweepPlan {
+            prompts: vec![task.prompt.clone()],
+            cells: self.plan.drawn.clone(),
+            limits: self.plan.limits.clone(),
+            seed: self.plan.seed_of(self.task, 0),
+            n_seeds: self.plan.n_answers,
+            width: SweepPlan::DEFAULT_WIDTH,
+        };
+        match plan.start(context.model, None) {
+            Ok(job) => {
+                self.stage = Stage::Drawing(job);
+                None
+            }
+            Err(error) => Some(refused(&error)),
+        }
+    }
+
+    /// Goes on drawing answers.
+    fn draw(
+        &mut self,
+        mut job: Box<dyn Job>,
+        context: &mut JobContext<'_>,
+    ) -> Result<Option<TaskNews>, EngineError> {
+        let update = match job.advance(context) {
+            Ok(Some(JobUpdate::Finished)) => {
+                job.retire(context);
+                return Ok(Some(TaskNews::Done { secs: 0.0 }));
+            }
+            Ok(update) => update,
+            Err(error) => {
+                job.retire(context);
+                return Err(error);
+            }
+        };
+        self.stage = Stage::Drawing(job);
+        let Some(JobUpdate::Reported(report)) = update else {
+            return Ok(None);
+        };
+        let Some(SweepUpdate::Advanced { complete, .. }) = report.take() else {
+            return Ok(None);
+        };
+        let answers: Vec<SweepText> = complete
+            .into_iter()
+            .filter(|text| self.counts(text))
+            .collect();
+        Ok((!answers.is_empty()).then_some(TaskNews::Answered(answers)))
+    }
+
+    /// Returns whether an answer counts. Without chance, all answers of a setting are the first one.
+    fn counts(&self, text: &SweepText) -> bool {
+        let chain = self.plan.drawn.get(text.cell);
+        text.seed == 0 || chain.is_some_and(|chain| !chain.is_greedy())
+    }
+}
+
+impl Job for TasksJob {
+    fn advance(&mut self, context: &mut JobContext<'_>) -> Result<Option<JobUpdate>, EngineError> {
+        if self.task >= self.plan.tasks.len() {
+            return Ok(Some(JobUpdate::Finished));
+        }
+        let task = self.task;
+        let started_at = Instant::now();
+        let passed = self.pass(context);
+        self.secs += started_at.elapsed().as_secs_f64();
+        let mut news = passed?;
+        if let Some(TaskNews::Done { secs }) = &mut news {
+            *secs = self.secs;
+        }
+        Ok(news.map(|news| JobUpdate::reported(TaskUpdate { task, news })))
+    }
+
+    fn retire(self: Box<Self>, context: &mut JobContext<'_>) {
+        match self.stage {
+            Stage::Computing(job) => job.retire(context),
+            Stage::Drawing(job) => job.retire(context),
+            Stage::Beginning | Stage::Refused | Stage::Computed | Stage::Ended => {}
+        }
+    }
+}
+
+fn refused(error: &EngineError) -> TaskNews {
+    TaskNews::Refused {
+        error: error.to_string(),
+    }
+}

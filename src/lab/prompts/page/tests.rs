@@ -1,0 +1,246 @@
+//! Tests of the Prompts tab in a window.
+
+use egui::{Key, Modifiers, Rect, Vec2, vec2};
+use egui_kittest::kittest::Queryable as _;
+
+use crate::lab::LabTab;
+use crate::lab::prompts::tests::{
+    MARS, VENUS, answer, answer_all, computed, deliver, judged, start, table, with_tasks,
+};
+use crate::lab::prompts::{TaskNews, TaskSource, TaskView};
+use crate::state::tests::{ready, update_job};
+use crate::state::{AppState, Command, Page, PathPurpose, RunCommand};
+use crate::ui::testing::{Window, key, press, window_of};
+use crate::worker::JobUpdate;
+
+const NARROW: Vec2 = vec2(1280.0, 800.0);
+
+fn window(mut state: AppState) -> Window {
+    state.apply(Command::Run(RunCommand::ShowPage(Page::Lab)));
+    state.lab.tab = LabTab::Prompts;
+    let mut window = window_of(NARROW, state);
+    window.run_steps(4);
+    window
+}
+
+/// Types a text into the field with this name.
+fn type_into(window: &mut Window, name: &str, text: &str) {
+    window.get_by_label(name).focus();
+    window.run_steps(2);
+    window.get_by_label(name).type_text(text);
+    window.run_steps(3);
+}
+
+#[test]
+fn a_typed_list_is_answered_with_the_shortcut() {
+    let mut window = window(ready());
+    window.get_by_label_contains("One row per task");
+    type_into(&mut window, "List of tasks", "The");
+    // The form has taken the place of the sources, and the field still has the focus.
+    window.get_by_label("List of tasks").type_text(" fox");
+    window.run_steps(2);
+    assert_eq!(window.state().lab.prompts.form.typed, "The fox");
+    window.get_by_label("1 task");
+    window.get_by_label("Answers aren’t judged: add a check.");
+    window.get_by_label("Answer");
+    press(&mut window, "Another check");
+    press(&mut window, "json");
+    assert_eq!(window.state().lab.prompts.form.checks, ["json"]);
+    window.get_by_label("Judge");
+    key(&mut window, Modifiers::COMMAND, Key::Enter);
+    assert!(window.state().lab.is_running(LabTab::Prompts));
+    key(&mut window, Modifiers::NONE, Key::Escape);
+    window.get_by_label("Stop and keep answers");
+}
+
+#[test]
+fn cells_say_what_they_show_and_the_arrows_move_between_them() {
+    let mut window = window(judged());
+    window.get_by_label("Export the answers");
+    press(&mut window, "Task 1, greedy, 100 percent, 1 of 1 right");
+    assert_eq!(table(window.state()).selected, Some((0, 0)));
+    key(&mut window, Modifiers::NONE, Key::ArrowRight);
+    key(&mut window, Modifiers::NONE, Key::ArrowDown);
+    assert_eq!(table(window.state()).selected, Some((1, 1)));
+    window.get_by_label("1 of 2 right");
+    window.get_by_label("expects ‘Venus’");
+    window.get_by_label("Answer 1, right: Venus");
+    window.get_by_label("Answer 2, wrong: Mars");
+    window.get_by_label("The answers part at token 1: ‘Venus’, ‘Mars’.");
+    press(&mut window, "Answer 1, right: Venus");
+    let seed = table(window.state()).results.answers(1, 1)[0].seed;
+    window.get_by_label("2 tokens · End of text");
+    key(&mut window, Modifiers::NONE, Key::Enter);
+    let state = window.state();
+    assert_eq!(state.page, Page::Write);
+    assert_eq!(state.panes[4].settings.seed, Some(seed));
+}
+
+#[test]
+fn settings_of_a_cell_are_used() {
+    let mut window = window(judged());
+    press(&mut window, "Task 2, greedy, 100 percent, 1 of 1 right");
+    press(&mut window, "Use these settings");
+    assert_eq!(window.state().panes.len(), 5);
+    assert_eq!(window.state().page, Page::Write);
+}
+
+#[test]
+fn rows_fill_while_answers_arrive() {
+    let mut state = with_tasks();
+    let (id, _) = start(&mut state);
+    answer(&mut state, id, (0, 1), (0, MARS));
+    let refused = TaskNews::Refused {
+        error: "the prompt is too long".to_owned(),
+    };
+    deliver(&mut state, id, 1, refused);
+    let mut window = window(state);
+    assert_eq!(window.query_all_by_label("1 of 7 answers").count(), 2);
+    window.get_by_label("Task 1, greedy, not answered yet");
+    press(&mut window, "Task 2, greedy, the prompt is too long");
+    window.get_by_label("Not answered");
+    press(&mut window, "Stop and keep answers");
+}
+
+#[test]
+fn a_decided_run_offers_to_stop() {
+    let mut state = with_tasks();
+    let rows: Vec<String> = (0..40).map(|index| format!("Q{index},Mars")).collect();
+    state.lab.prompts.form.typed = format!("question,answer\n{}\n", rows.join("\n"));
+    let (id, _) = start(&mut state);
+    for task in 0..30 {
+        for pane in 0..4 {
+            let word = if pane == 0 { MARS } else { VENUS };
+            answer(&mut state, id, (task, pane), (0, word));
+        }
+        deliver(&mut state, id, task, TaskNews::Done { secs: 1.0 });
+    }
+    let mut window = window(state);
+    window.get_by_label_contains("Already decided: A is better than");
+    press(&mut window, "Stop here");
+    window.get_by_label_contains("A better than B by 100 points");
+}
+
+#[test]
+fn a_list_without_checks_shows_its_texts() {
+    let mut state = with_tasks();
+    state.lab.prompts.form.checks.clear();
+    let (id, plan) = start(&mut state);
+    assert!(plan.tasks.iter().all(|task| task.right.is_empty()));
+    answer_all(&mut state, id);
+    update_job(&mut state, id, JobUpdate::Finished);
+    let mut window = window(state);
+    press(&mut window, "Task 2, greedy: Venus");
+    window.get_by_label("1 answer");
+    window.get_by_label("Answer 1: Venus");
+}
+
+#[test]
+fn a_text_is_tried_on_the_checks() {
+    let mut window = window(with_tasks());
+    press(&mut window, "Try on a text…");
+    type_into(&mut window, "Text to try", "Venus");
+    window.get_by_label("wrong");
+    window.get_by_label_contains("‘Mars’");
+    window.state_mut().lab.prompts.form.trial = Some("Mars".to_owned());
+    window.run_steps(2);
+    window.get_by_label("right");
+    press(&mut window, "Close the trial");
+    assert!(window.query_by_label("Text to try").is_none());
+}
+
+#[test]
+fn mistakes_are_named_with_their_place() {
+    let mut state = with_tasks();
+    state.lab.prompts.form.template = "{subject}".to_owned();
+    let mut window = window(state);
+    window.get_by_label_contains("there is no column ‘subject’");
+    press(&mut window, "Remove check 1");
+    assert!(window.state().lab.prompts.form.checks.is_empty());
+}
+
+#[test]
+fn the_other_view_is_a_curve_with_the_prompts_that_decide_it() {
+    let mut state = computed();
+    state.lab.prompts.view = TaskView::Table;
+    let mut window = window(state);
+    press(&mut window, "Any setting");
+    window.get_by_label_contains("Right answers at any temperature");
+    let run = |window: &Window| window.state().lab.prompts.runs.curve.clone().unwrap();
+    let deciding = run(&window).reading.deciding;
+    assert_eq!(run(&window).shown_task(), Some(deciding[0]));
+    key(&mut window, Modifiers::NONE, Key::ArrowDown);
+    assert_eq!(run(&window).selected, Some(deciding[1]));
+    window.get_by_label("Why exactly");
+    window.get_by_label_contains("= 8");
+    press(&mut window, "Use these settings");
+    assert_eq!(window.state().panes.len(), 5);
+}
+
+#[test]
+fn what_cannot_be_computed_says_so() {
+    let mut state = with_tasks();
+    state.lab.prompts.view = TaskView::AnySetting;
+    state.lab.prompts.form.checks = vec!["contains: {answer}".to_owned()];
+    let window = window(state);
+    let words = "These checks can only be drawn: see Table";
+    assert!(window.query_all_by_label(words).count() > 0);
+}
+
+#[test]
+fn the_file_shortcut_asks_for_tasks() {
+    let mut state = ready();
+    let ask = Command::AskPath(PathPurpose::Lab(LabTab::Prompts));
+    let effects = state.apply(ask);
+    assert_eq!(effects.len(), 1);
+    // The test window drops effects, so the path is given by hand.
+    let mut window = window(state);
+    key(&mut window, Modifiers::COMMAND, Key::O);
+    let purpose = PathPurpose::Lab(LabTab::Prompts);
+    let given = Command::PathGiven(purpose, "tasks.csv".into());
+    window.state_mut().apply(given);
+    window.run_steps(2);
+    let source = &window.state().lab.prompts.form.source;
+    assert_eq!(*source, TaskSource::File("tasks.csv".into()));
+    window.get_by_label("Tasks: tasks.csv");
+    window.get_by_label_contains("‘tasks.csv’ can’t be read");
+}
+
+#[test]
+fn the_tab_fits_its_windows() {
+    for size in [vec2(900.0, 600.0), NARROW, vec2(1920.0, 1080.0)] {
+        for state in [with_tasks, judged, computed] {
+            let mut state = state();
+            state.apply(Command::Run(RunCommand::ShowPage(Page::Lab)));
+            state.lab.tab = LabTab::Prompts;
+            let mut window = window_of(size, state);
+            window.run_steps(4);
+            let screen = Rect::from_min_size(egui::Pos2::ZERO, size);
+            for name in ["Table", "Any setting", "Export the answers"] {
+                let rect = window.get_by_label(name).rect();
+                let words = format!("{name} is at {rect:?} of {size}");
+                assert!(screen.contains_rect(rect), "{words}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_long_list_draws_only_what_is_visible() {
+    let mut state = with_tasks();
+    let rows: Vec<String> = (0..100_000).map(|index| format!("Q{index},Mars")).collect();
+    state.lab.prompts.form.typed = format!("question,answer\n{}\n", rows.join("\n"));
+    state.lab.prompts.form.source = TaskSource::Typed;
+    state.lab.prompts.form.n_answers = 1;
+    let (id, _) = start(&mut state);
+    answer(&mut state, id, (0, 0), (0, MARS));
+    // A field with the list would be laid out in every frame.
+    state.lab.prompts.form.typed.clear();
+    let mut window = window(state);
+    let cells = window.query_all_by_role(egui::Role::Cell).count();
+    assert!(cells < 400, "{cells} cells");
+    let begun = std::time::Instant::now();
+    window.run_steps(20);
+    let per_frame = begun.elapsed() / 20;
+    assert!(per_frame.as_millis() < 400, "{per_frame:?}");
+}

@@ -1,0 +1,27 @@
+//! Renders tasks and their answers as pictures.
+
+use super::plot::TasksPlot;
+use super::record::TasksRecord;
+use crate::state::PictureStyle;
+use crate::ui::pictures::{Palette, lab_svg, model_words};
+
+/// Renders the table, or the curve if there is one, as SVG.
+pub(crate) fn tasks_drawing(
+    record: &TasksRecord<'_>,
+    palette: Palette,
+    style: PictureStyle,
+) -> String {
+    let plot = TasksPlot {
+        results: record.results,
+        reading: record.reading,
+        curve: record.curve,
+    };
+    lab_svg(&plot, &caption(record), palette, style)
+}
+
+/// Names the model, and says what was found.
+fn caption(record: &TasksRecord<'_>) -> String {
+    let mut parts = vec![model_words(record.model)];
+    parts.extend(record.sentences());
+    parts.join(" · ")
+}

@@ -1,0 +1,149 @@
+//! Which tasks to answer under which settings, and what the engine reports.
+
+use crate::decoding::{ChainConfig, TokenId};
+use crate::generation::{Limits, PromptText, SweepText};
+
+/// Prompts to answer, and the settings under which to answer them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TasksPlan {
+    pub tasks: Vec<TaskText>,
+    /// The settings under which answers are drawn.
+    pub drawn: Vec<ChainConfig>,
+    /// How many answers to draw for each task and each of these settings. A setting without chance
+    /// gets one.
+    pub n_answers: usize,
+    /// The settings under which the probability of a right answer is computed.
+    pub exact: Vec<ChainConfig>,
+    /// The seed of the list, from which each task has its own.
+    pub seed: u64,
+    pub limits: Limits,
+}
+
+impl TasksPlan {
+    /// Returns the seed of an answer.
+    ///
+    /// All settings use the same seeds, so only the settings make their answers differ. Each task
+    /// has seeds of its own: if all had the same ones, five seeds would be five coins for the whole
+    /// list, and its tasks would not be independent.
+    pub const fn seed_of(&self, task: usize, answer: usize) -> u64 {
+        task_seed(self.seed, task).wrapping_add(answer as u64)
+    }
+}
+
+/// Returns the seed of the first answer to a task: 32 bits of the task's number in the sequence that
+/// `SplitMix64` (Steele, Lea, Flood 2014) generates from the seed of the list.
+pub const fn task_seed(list: u64, task: usize) -> u64 {
+    const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
+    let mut bits = list.wrapping_add((task as u64).wrapping_add(1).wrapping_mul(STEP));
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    (bits ^ (bits >> 31)) >> 32
+}
+
+/// A task as the engine sees it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TaskText {
+    pub prompt: PromptText,
+    /// The texts that are exactly the right answers. Empty if a right answer can't be listed.
+    pub right: Vec<String>,
+}
+
+/// What the engine reports of a task, given by its index.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TaskUpdate {
+    pub task: usize,
+    pub news: TaskNews,
+}
+
+/// What happened to a task.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TaskNews {
+    /// Its prompt was tokenized.
+    Read(ReadPrompt),
+    /// How likely a right answer is, under each of the settings.
+    Exact(ExactFound),
+    /// Answers were written.
+    Answered(Vec<SweepText>),
+    /// The model can't answer it.
+    Refused { error: String },
+    /// Nothing more follows about it.
+    Done {
+        /// How long the engine has worked on it, in seconds.
+        secs: f64,
+    },
+}
+
+/// A prompt as the model reads it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadPrompt {
+    pub tokens: Vec<TokenId>,
+    /// The text that was tokenized: the prompt, or what the chat template made of it.
+    pub rendered: String,
+}
+
+/// How likely a right answer is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExactFound {
+    /// One for each of the settings. `None` where it can't be computed.
+    pub shares: Vec<Option<ExactShare>>,
+    /// The likeliest spellings of right answers, the likeliest first.
+    pub spellings: Vec<Spelling>,
+    /// Why no share could be computed, in words.
+    pub refusal: Option<String>,
+}
+
+/// The probability that an answer is right.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ExactShare {
+    /// The sum over the spellings that were added up.
+    pub at_least: f64,
+    /// The same, as if everything that was left out were right.
+    pub at_most: f64,
+}
+
+/// How far apart the bounds may be so that a share counts as exact: less than the rounding of 32-bit
+/// logits moves it.
+const EXACT: f64 = 1e-6;
+
+impl ExactShare {
+    /// Returns whether all spellings that matter were added up: the bounds are at most one in a
+    /// million apart.
+    pub fn is_exact(self) -> bool {
+        self.at_most - self.at_least <= EXACT
+    }
+
+    /// Returns the middle between its bounds.
+    pub fn middle(self) -> f64 {
+        f64::midpoint(self.at_least, self.at_most)
+    }
+}
+
+/// A way to write a right answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Spelling {
+    /// The tokens of the answer, without the one that ends it unless it is also part of the answer.
+    pub tokens: Vec<TokenId>,
+    /// Its probability, with all ends that count, under each of the settings.
+    pub probs: Vec<f64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::task_seed;
+
+    #[test]
+    fn each_task_has_its_own_seeds() {
+        let mut seeds: Vec<u64> = (0..1000).map(|task| task_seed(42, task)).collect();
+        assert!(seeds.iter().all(|seed| u32::try_from(*seed).is_ok()));
+        seeds.sort_unstable();
+        seeds.dedup();
+        assert_eq!(seeds.len(), 1000);
+        // The first two values of SplitMix64 with the seed 1234567, as its authors' code prints them.
+        let first = [6_457_827_717_110_365_317_u64, 3_203_168_211_198_807_973];
+        assert_eq!(
+            [0, 1].map(|task| task_seed(1_234_567, task)),
+            first.map(|value| value >> 32)
+        );
+        assert_ne!(task_seed(1, 0), task_seed(2, 0));
+    }
+}

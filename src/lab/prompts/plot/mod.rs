@@ -1,0 +1,116 @@
+//! Draws the table of shares, the differences between settings, and the curve of exact
+//! probabilities. The same on screen and in a picture.
+
+mod better_by;
+mod cell;
+mod curve;
+mod deciding;
+mod table;
+
+pub(super) use better_by::{better_by_height, better_by_ui};
+pub(super) use cell::cell_words;
+pub(super) use curve::{ExactCurve, share_words, task_curve_ui};
+pub(super) use deciding::{STRIP_ROW, deciding_title_ui, guides_ui, strip_ui, strip_words};
+pub(super) use table::{TableColumns, all_row_ui, heads_ui, row_ui, title_ui};
+
+use egui::{Color32, Rect, Ui, pos2, vec2};
+
+use super::figures::{Curve, CurveReading, TaskResults, TasksReading};
+use crate::plots::{AROUND, PicturePlot};
+
+/// How many rows and strips a picture shows.
+const N_ROWS: usize = 40;
+const N_STRIPS: usize = 24;
+
+/// The height of the curve, and the width of the differences, in a picture.
+const CURVE: f32 = 340.0;
+const BETTER_BY: f32 = 320.0;
+const GAP: f32 = 16.0;
+
+/// The width of a picture, and the height around it with a caption of up to four lines.
+const WIDTH: f32 = 860.0;
+const CAPTION: f32 = AROUND + 40.0;
+
+/// What a picture shows: the curve if there is one, and the table otherwise.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TasksPlot<'a> {
+    pub results: &'a TaskResults,
+    pub reading: &'a TasksReading,
+    pub curve: Option<&'a Curve>,
+}
+
+impl PicturePlot for TasksPlot<'_> {
+    fn title(&self) -> &'static str {
+        if self.curve.is_some() {
+            "Right answers at any setting"
+        } else {
+            "Right answers"
+        }
+    }
+
+    fn default_size(&self) -> [f32; 2] {
+        if let Some(curve) = self.curve {
+            let n_strips = curve.deciding(self.results).len().min(N_STRIPS);
+            let strips = n_strips as f32 * STRIP_ROW;
+            return [WIDTH, CURVE + GAP + table::TITLE + strips + CAPTION];
+        }
+        let n_rows = self.reading.order.len().min(N_ROWS) as f32;
+        let row = TableColumns::row_height(self.results);
+        let head = table::TITLE + table::HEADS + table::ALL;
+        let below = better_by_height(self.reading);
+        [WIDTH, head + n_rows * row + GAP + below + CAPTION]
+    }
+
+    fn draw(&self, ui: &mut Ui, _paper: Color32) {
+        let area = ui.max_rect();
+        match self.curve {
+            Some(curve) => self.draw_curve(ui, area, curve),
+            None => self.draw_table(ui, area),
+        }
+    }
+}
+
+impl TasksPlot<'_> {
+    fn draw_table(&self, ui: &Ui, area: Rect) {
+        let Self {
+            results, reading, ..
+        } = *self;
+        let columns = TableColumns::new(area.left(), area.width(), results);
+        let mut below = title_ui(ui, area, results, reading, !reading.order.is_sorted());
+        let mut next = |height: f32| {
+            let (row, rest) = below.split_top_bottom_at_y(below.top() + height);
+            below = rest;
+            row
+        };
+        heads_ui(ui, next(table::HEADS), columns, results);
+        if results.is_judged() {
+            all_row_ui(ui, next(table::ALL), columns, results, reading);
+        }
+        for task in reading.order.iter().take(N_ROWS) {
+            let row = next(TableColumns::row_height(results));
+            row_ui(ui, row, columns, results, (*task, None));
+        }
+        next(GAP);
+        let size = vec2(BETTER_BY, better_by_height(reading));
+        let rect = Rect::from_min_size(next(size.y).min, size);
+        better_by_ui(ui, rect, reading);
+    }
+
+    fn draw_curve(&self, ui: &Ui, area: Rect, curve: &Curve) {
+        let reading = CurveReading::of_running(self.results, curve);
+        let shown = ExactCurve::new(self.results, curve, &reading);
+        let rect = area.with_max_y(area.top() + CURVE);
+        let axes = shown.show(ui, rect);
+        let top = rect.bottom() + GAP;
+        let title = Rect::from_x_y_ranges(area.x_range(), top..=top + table::TITLE);
+        deciding_title_ui(ui, title, shown);
+        let size = vec2(area.width(), STRIP_ROW);
+        let mut row = Rect::from_min_size(pos2(area.left(), title.bottom()), size);
+        let strips = row.top();
+        for task in reading.deciding.iter().take(N_STRIPS) {
+            strip_ui(ui, row, &axes, shown, *task);
+            row = row.translate(vec2(0.0, STRIP_ROW));
+        }
+        guides_ui(ui, strips..=row.top(), &axes, shown);
+    }
+}

@@ -1,0 +1,238 @@
+//! Tasks and their answers as JSON, and as a CSV table: one row per answer.
+
+use serde_json::{Value, json};
+
+use super::figures::checks::Verdict;
+use super::figures::statistics::Interval;
+use super::figures::tasks::TaskPrompt;
+use super::figures::{Curve, JudgedAnswer, JudgedPane, TaskResults, TasksReading};
+use super::plan::task_seed;
+use crate::export::csv::{as_text, push_row};
+use crate::generation::{Limits, ModelInfo, PaneSettings};
+
+/// The version of the JSON.
+const FORMAT_VERSION: u32 = 1;
+
+/// The columns of the table.
+const COLUMNS: [&str; 17] = [
+    "task",
+    "line",
+    "prompt",
+    "expected",
+    "pane",
+    "name",
+    "settings",
+    "seed",
+    "right",
+    "why_wrong",
+    "n_tokens",
+    "n_thought_tokens",
+    "finish",
+    "surprise_bits",
+    "exact_at_least",
+    "exact_at_most",
+    "answer",
+];
+
+/// Tasks and their answers, with the model that wrote them.
+#[derive(Debug, Clone, Copy)]
+pub struct TasksRecord<'a> {
+    pub results: &'a TaskResults,
+    pub reading: &'a TasksReading,
+    pub model: &'a ModelInfo,
+    pub limits: &'a Limits,
+    /// The number whose effect on exact probabilities was computed.
+    pub curve: Option<&'a Curve>,
+}
+
+impl TasksRecord<'_> {
+    /// Renders everything.
+    pub fn json(&self) -> Vec<u8> {
+        let results = self.results;
+        let panes = results.panes.iter().enumerate();
+        let settings = panes.map(|(index, pane)| self.settings_json(index, pane));
+        let pairs = self.reading.pairs.iter().map(|pair| {
+            json!({
+                "first": letter(results, pair.first),
+                "second": letter(results, pair.second),
+                "difference": pair.paired.difference,
+                "interval": ends(pair.paired.interval),
+                "p_value": pair.paired.p_value,
+                "n_wins": pair.paired.n_wins,
+                "n_losses": pair.paired.n_losses,
+                "n_ties": pair.paired.n_ties,
+            })
+        });
+        let tasks = (0..results.tasks().len()).map(|task| self.task_json(task));
+        let document = json!({
+            "format": "quartet prompts",
+            "format_version": FORMAT_VERSION,
+            "model": self.model,
+            "seed": results.seed,
+            "n_answers": results.n_answers,
+            "limits": self.limits,
+            "settings": settings.collect::<Vec<_>>(),
+            "pairs": pairs.collect::<Vec<_>>(),
+            "sentences": self.sentences(),
+            "curve": self.curve.map(|curve| self.curve_json(curve)),
+            "tasks": tasks.collect::<Vec<_>>(),
+        });
+        let mut bytes = serde_json::to_vec_pretty(&document).unwrap_or_default();
+        bytes.push(b'\n');
+        bytes
+    }
+
+    /// Says what the answers show.
+    pub fn sentences(&self) -> Vec<String> {
+        let curve = self.curve.and_then(|curve| curve.verdict(self.results));
+        let verdicts = self.reading.verdict.clone().into_iter().chain(curve);
+        verdicts
+            .flat_map(|verdict| std::iter::once(verdict.sentence).chain(verdict.limits))
+            .collect()
+    }
+
+    fn curve_json(&self, curve: &Curve) -> Value {
+        let points = curve.points(self.results).into_iter().map(|point| {
+            json!({
+                "value": point.value,
+                "at_least": point.share.at_least,
+                "at_most": point.share.at_most,
+            })
+        });
+        json!({
+            "setting": curve.axis.parameter.key(),
+            "n_tasks": curve.tasks(self.results).len(),
+            "share_right": points.collect::<Vec<_>>(),
+        })
+    }
+
+    fn settings_json(&self, index: usize, pane: &JudgedPane) -> Value {
+        let share = self.reading.shares.get(index).and_then(Option::as_ref);
+        let consistency = self.results.self_consistency(index);
+        let pass_at = self.results.pass_at(index);
+        json!({
+            "pane": pane.letter,
+            "name": pane.name,
+            "settings": words(pane),
+            "share_right": share.map(|share| share.share),
+            "interval": share.and_then(|share| share.interval).map(ends),
+            "self_consistency": consistency.iter().map(|vote| vote.accuracy).collect::<Vec<_>>(),
+            "pass_at": pass_at.iter().map(|pass| pass.share).collect::<Vec<_>>(),
+        })
+    }
+
+    fn task_json(&self, task: usize) -> Value {
+        let results = self.results;
+        let Some(own) = results.tasks().get(task) else {
+            return Value::Null;
+        };
+        let expected: Vec<String> = own.checks.iter().map(|check| check.spec()).collect();
+        let exact = results.exact(task);
+        let shares = exact.map(|exact| {
+            let shares = exact.shares.iter().map(|share| {
+                share.map(|share| {
+                    json!({
+                        "at_least": share.at_least,
+                        "at_most": share.at_most,
+                        "is_exact": share.is_exact(),
+                    })
+                })
+            });
+            shares.collect::<Vec<_>>()
+        });
+        let answers = (0..results.panes.len()).map(|pane| {
+            let answers = results.answers(task, pane).iter().map(answer_json);
+            answers.collect::<Vec<_>>()
+        });
+        json!({
+            "line": own.line,
+            "prompt": prompt_json(&own.prompt),
+            "expected": expected,
+            "is_judged": own.is_judged,
+            "seed": task_seed(results.seed, task),
+            "error": results.error(task),
+            "exact": shares,
+            "answers": answers.collect::<Vec<_>>(),
+        })
+    }
+
+    /// Renders one row per answer.
+    pub fn csv(&self) -> Vec<u8> {
+        let mut table = String::new();
+        push_row(&mut table, COLUMNS.map(str::to_owned));
+        for (task, own) in self.results.tasks().iter().enumerate() {
+            for (index, pane) in self.results.panes.iter().enumerate() {
+                let exact = self.results.exact_share(task, index);
+                for answer in self.results.answers(task, index) {
+                    let number = |value: Option<f64>| value.map(|value| value.to_string());
+                    let is_right = own.is_judged.then(|| answer.is_right().to_string());
+                    let fields = [
+                        (task + 1).to_string(),
+                        own.line.to_string(),
+                        as_text(&self.results.prompt_words(task)),
+                        as_text(&self.results.expected_words(task)),
+                        pane.letter.clone(),
+                        as_text(&pane.name),
+                        as_text(&words(pane)),
+                        answer.seed.to_string(),
+                        is_right.unwrap_or_default(),
+                        as_text(why(answer).unwrap_or_default()),
+                        answer.tokens.len().to_string(),
+                        answer.answer.n_thought.to_string(),
+                        as_text(&answer.finish_words(&pane.chain)),
+                        number(answer.surprise_bits).unwrap_or_default(),
+                        number(exact.map(|share| share.at_least)).unwrap_or_default(),
+                        number(exact.map(|share| share.at_most)).unwrap_or_default(),
+                        as_text(&answer.answer.text),
+                    ];
+                    push_row(&mut table, fields);
+                }
+            }
+        }
+        table.into_bytes()
+    }
+}
+
+fn answer_json(answer: &JudgedAnswer) -> Value {
+    json!({
+        "seed": answer.seed,
+        "text": answer.answer.text,
+        "is_complete": answer.answer.is_complete,
+        "is_right": answer.is_right(),
+        "why_wrong": why(answer),
+        "finish": answer.finish,
+        "n_tokens": answer.tokens.len(),
+        "n_thought_tokens": answer.answer.n_thought,
+        "surprise_bits": answer.surprise_bits,
+    })
+}
+
+/// Returns a text, or messages in the form of `OpenAI`.
+fn prompt_json(prompt: &TaskPrompt) -> Value {
+    match prompt {
+        TaskPrompt::Text { text, .. } => json!(text),
+        TaskPrompt::Messages(messages) => messages
+            .iter()
+            .map(|message| json!({"role": message.role.name(), "content": message.content}))
+            .collect(),
+    }
+}
+
+fn why(answer: &JudgedAnswer) -> Option<&str> {
+    match &answer.verdict {
+        Verdict::Right => None,
+        Verdict::Wrong { why } => Some(why),
+    }
+}
+
+fn ends(interval: Interval) -> [f64; 2] {
+    [interval.low, interval.high]
+}
+
+fn letter(results: &TaskResults, pane: usize) -> &str {
+    results.panes.get(pane).map_or("", |pane| &pane.letter)
+}
+
+fn words(pane: &JudgedPane) -> String {
+    PaneSettings::from(pane.chain.clone()).to_string()
+}

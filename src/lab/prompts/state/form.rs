@@ -1,0 +1,408 @@
+//! The form: which tasks, what counts as a right answer, and how many answers to draw.
+
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::examples::EXAMPLES;
+use crate::analysis::sweep::Parameter;
+use crate::decoding::FilterKind;
+use crate::export::read_text_at_most;
+use crate::generation::formatting::io_words;
+use crate::generation::{ChatSettings, Limits, PromptForm, PromptText};
+use crate::lab::prompts::TaskText;
+use crate::lab::prompts::figures::checks::{Answer, Check, Verdict, exact_texts};
+use crate::lab::prompts::figures::tasks::{N_MAX_BYTES, Role, Task, TaskFile, TaskPrompt};
+use crate::lab::{AxisForm, SavedAxis};
+
+/// The numbers that the form begins with.
+const N_ANSWERS: usize = 5;
+const N_TOKENS: usize = 32;
+
+/// The maximum numbers that the form accepts.
+pub(in crate::lab::prompts) const N_MAX_ANSWERS: usize = 256;
+pub(in crate::lab::prompts) const N_MAX_TOKENS: usize = 4096;
+
+/// Which tasks to answer, and how. The fields are edited in place.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TasksForm {
+    pub source: TaskSource,
+    /// The tasks that were typed or pasted.
+    pub typed: String,
+    /// What makes a prompt of the columns of a task. Empty for the prompts of the file.
+    pub template: String,
+    /// What a right answer is, besides what the file says: one check each.
+    pub checks: Vec<String>,
+    /// How many answers to draw for each task and each pane.
+    pub n_answers: usize,
+    /// The maximum number of tokens of an answer.
+    pub n_tokens: usize,
+    pub stop: StopAt,
+    /// The number whose effect on exact probabilities is computed.
+    pub axis: AxisForm,
+    /// A text to try the checks on. `None` unless the user asked for it.
+    pub trial: Option<String>,
+    prepared: Option<Prepared>,
+}
+
+/// Where the tasks come from.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub enum TaskSource {
+    /// They are typed or pasted into the form.
+    #[default]
+    Typed,
+    File(PathBuf),
+    /// One of the lists that come with Quartet, by its index.
+    Example(usize),
+}
+
+/// Where an answer ends, besides the end of the text.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopAt {
+    /// At the stop strings of the Write page.
+    #[default]
+    AsInWrite,
+    LineBreak,
+    BlankLine,
+    /// At a punctuation mark or a line break.
+    Punctuation,
+}
+
+impl StopAt {
+    pub const ALL: [Self; 4] = [
+        Self::AsInWrite,
+        Self::LineBreak,
+        Self::BlankLine,
+        Self::Punctuation,
+    ];
+
+    /// Returns its label in the menu.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::AsInWrite => "as in Write",
+            Self::LineBreak => "line break",
+            Self::BlankLine => "blank line",
+            Self::Punctuation => "punctuation mark",
+        }
+    }
+
+    /// Returns its stop strings, or `None` for those of the Write page.
+    const fn stop_strings(self) -> Option<&'static [&'static str]> {
+        match self {
+            Self::AsInWrite => None,
+            Self::LineBreak => Some(&["\n"]),
+            Self::BlankLine => Some(&["\n\n"]),
+            Self::Punctuation => Some(&[".", ",", "!", "?", ";", ":", "\n"]),
+        }
+    }
+}
+
+/// The tasks of the form, and the choices that they were made from.
+#[derive(Debug, Clone)]
+struct Prepared {
+    source: TaskSource,
+    typed: String,
+    template: String,
+    checks: Vec<String>,
+    file: Result<Arc<TaskFile>, String>,
+    tasks: Result<PreparedTasks, String>,
+}
+
+impl PartialEq for Prepared {
+    /// What was read follows from the choices, unless a file has changed.
+    fn eq(&self, other: &Self) -> bool {
+        (&self.source, &self.typed, &self.template, &self.checks)
+            == (&other.source, &other.typed, &other.template, &other.checks)
+            && self.tasks == other.tasks
+    }
+}
+
+/// Tasks that are ready to be answered.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PreparedTasks {
+    pub tasks: Arc<[Task]>,
+    /// What the user should know about them.
+    pub notes: Vec<String>,
+    /// Why one of them can't be answered.
+    pub refusal: Option<String>,
+    /// Whether any answer is judged.
+    pub is_judged: bool,
+    /// Whether the right answers to any of them can be listed.
+    pub is_exact: bool,
+}
+
+impl Default for TasksForm {
+    fn default() -> Self {
+        Self {
+            source: TaskSource::Typed,
+            typed: String::new(),
+            template: String::new(),
+            checks: Vec::new(),
+            n_answers: N_ANSWERS,
+            n_tokens: N_TOKENS,
+            stop: StopAt::default(),
+            axis: AxisForm {
+                parameter: Parameter::Filter(FilterKind::Temperature, 0),
+                from: 0.1,
+                to: 1.6,
+                n_steps: 16,
+            },
+            trial: None,
+            prepared: None,
+        }
+    }
+}
+
+impl TasksForm {
+    /// Makes the tasks, if anything that they depend on has changed. Reads the file again only if
+    /// another one was chosen.
+    pub fn prepare(&mut self) {
+        let is_current = |prepared: &Prepared| {
+            prepared.source == self.source
+                && prepared.typed == self.typed
+                && prepared.template == self.template
+                && prepared.checks == self.checks
+        };
+        if self.prepared.as_ref().is_some_and(is_current) {
+            return;
+        }
+        let earlier = self.prepared.take();
+        let read = earlier
+            .filter(|prepared| prepared.source == self.source && prepared.typed == self.typed);
+        let file = match read {
+            Some(prepared) => prepared.file,
+            None => self.read().map(Arc::new),
+        };
+        let tasks = match &file {
+            Ok(file) => self.tasks_of(file),
+            Err(error) => Err(error.clone()),
+        };
+        self.prepared = Some(Prepared {
+            source: self.source.clone(),
+            typed: self.typed.clone(),
+            template: self.template.clone(),
+            checks: self.checks.clone(),
+            file,
+            tasks,
+        });
+    }
+
+    /// Forgets what was read, so that a file is read again.
+    pub fn reload(&mut self) {
+        self.prepared = None;
+    }
+
+    fn read(&self) -> Result<TaskFile, String> {
+        if self.source == TaskSource::Typed && self.typed.trim().is_empty() {
+            return Err("Type or paste tasks, one per line, or open a file".to_owned());
+        }
+        let (name, text) = match &self.source {
+            TaskSource::Typed => ("tasks".to_owned(), self.typed.clone()),
+            TaskSource::File(path) => {
+                let name = path.file_name().unwrap_or(path.as_os_str());
+                let name = name.to_string_lossy().into_owned();
+                let opened = File::open(path).map_err(|error| io_words(&error));
+                let text = opened.and_then(|file| read_text_at_most(file, N_MAX_BYTES as u64));
+                let text = text.map_err(|reason| format!("‘{name}’ can’t be read: {reason}"))?;
+                (name, text)
+            }
+            TaskSource::Example(index) => {
+                let example = EXAMPLES.get(*index).ok_or("This list does not exist")?;
+                (example.file.to_owned(), example.text.to_owned())
+            }
+        };
+        TaskFile::read(&name, &text).map_err(|error| error.to_string())
+    }
+
+    fn tasks_of(&self, file: &TaskFile) -> Result<PreparedTasks, String> {
+        let template = Some(self.template.as_str()).filter(|template| !template.is_empty());
+        let checks: Vec<String> = self
+            .checks
+            .iter()
+            .filter(|check| !check.trim().is_empty())
+            .cloned()
+            .collect();
+        let list = file
+            .tasks(template, &checks)
+            .map_err(|error| error.to_string())?;
+        let raw = PromptForm::Raw;
+        let mut texts = list.tasks.iter().map(|task| task_text(task, &raw));
+        Ok(PreparedTasks {
+            refusal: texts.find_map(Result::err),
+            is_judged: list.tasks.iter().any(|task| task.is_judged),
+            is_exact: list.tasks.iter().any(is_exact),
+            tasks: list.tasks.into(),
+            notes: list.notes,
+        })
+    }
+
+    /// Returns the list as it was read, or why it can't be. `None` until it was prepared.
+    pub fn file(&self) -> Option<Result<&TaskFile, &str>> {
+        let file = &self.prepared.as_ref()?.file;
+        Some(file.as_deref().map_err(String::as_str))
+    }
+
+    /// Returns the tasks, or why there are none.
+    pub fn tasks(&self) -> Result<&PreparedTasks, &str> {
+        let Some(prepared) = &self.prepared else {
+            return Err("The list was not read yet");
+        };
+        prepared.tasks.as_ref().map_err(String::as_str)
+    }
+
+    /// Returns the limits of an answer.
+    pub fn limits(&self, of_write: &Limits) -> Limits {
+        let own = self.stop.stop_strings();
+        Limits {
+            max_new_tokens: self.n_tokens,
+            stop_strings: own.map_or_else(
+                || of_write.stop_strings.clone(),
+                |stops| stops.iter().map(ToString::to_string).collect(),
+            ),
+            end_of_text: of_write.end_of_text,
+        }
+    }
+
+    /// Judges the text that the user tries, by each check of the form. The columns of the first task
+    /// fill their places.
+    pub fn trial_verdicts(&self) -> Vec<(Check, Verdict)> {
+        let (Some(text), Ok(prepared)) = (&self.trial, self.tasks()) else {
+            return Vec::new();
+        };
+        let Some(task) = prepared.tasks.first() else {
+            return Vec::new();
+        };
+        let answer = Answer {
+            text,
+            is_complete: true,
+        };
+        let checks = task.checks.iter();
+        checks
+            .map(|check| (check.clone(), check.judge(answer)))
+            .collect()
+    }
+}
+
+/// Returns whether the right answers to a task can be listed.
+fn is_exact(task: &Task) -> bool {
+    task.is_judged && exact_texts(&task.checks).is_some()
+}
+
+/// Returns a task as the engine sees it, or why it can't be answered. `form` is that of the window's
+/// prompt.
+pub(in crate::lab::prompts) fn task_text(
+    task: &Task,
+    form: &PromptForm,
+) -> Result<TaskText, String> {
+    let right = if task.is_judged {
+        exact_texts(&task.checks).unwrap_or_default()
+    } else {
+        Vec::new()
+    };
+    let Some(prompt) = prompt_of(&task.prompt, form) else {
+        return Err(format!(
+            "Line {}: a conversation; Quartet answers single messages, with a system message or \
+             without",
+            task.line
+        ));
+    };
+    Ok(TaskText { prompt, right })
+}
+
+/// Returns the prompt of a task, or `None` for a conversation. Messages are answered with the chat
+/// template even if the window's prompt is not a message.
+fn prompt_of(prompt: &TaskPrompt, form: &PromptForm) -> Option<PromptText> {
+    let settings = match form {
+        PromptForm::Chat(settings) => Some(settings.clone()),
+        PromptForm::Raw => None,
+    };
+    let messages = match (prompt, settings) {
+        (TaskPrompt::Text { text, .. }, None) => return Some(PromptText::raw(text)),
+        (TaskPrompt::Text { text, system }, Some(settings)) => {
+            let system = system.clone().or(settings.system);
+            let settings = ChatSettings { system, ..settings };
+            return Some(PromptText::chat_with(text, settings));
+        }
+        (TaskPrompt::Messages(messages), settings) => (messages.as_slice(), settings),
+    };
+    let (messages, settings) = messages;
+    let (system, message) = match messages {
+        [message] => (None, message),
+        [system, message] if system.role == Role::System => (Some(&system.content), message),
+        _ => return None,
+    };
+    let settings = ChatSettings {
+        system: system.cloned(),
+        ..settings.unwrap_or_default()
+    };
+    let is_user = message.role == Role::User;
+    is_user.then(|| PromptText::chat_with(&message.content, settings))
+}
+
+/// What the form keeps across restarts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PromptsSettings {
+    #[serde(rename = "batch_prompts")]
+    typed: String,
+    #[serde(rename = "task_file")]
+    file: Option<PathBuf>,
+    #[serde(rename = "task_template")]
+    template: String,
+    #[serde(rename = "task_checks")]
+    checks: Vec<String>,
+    #[serde(rename = "task_answers")]
+    n_answers: usize,
+    #[serde(rename = "task_tokens")]
+    n_tokens: usize,
+    #[serde(rename = "task_stop")]
+    stop: StopAt,
+    #[serde(rename = "task_axis")]
+    axis: SavedAxis,
+}
+
+impl Default for PromptsSettings {
+    fn default() -> Self {
+        (&TasksForm::default()).into()
+    }
+}
+
+impl From<&TasksForm> for PromptsSettings {
+    fn from(form: &TasksForm) -> Self {
+        Self {
+            typed: form.typed.clone(),
+            file: match &form.source {
+                TaskSource::File(path) => Some(path.clone()),
+                TaskSource::Typed | TaskSource::Example(_) => None,
+            },
+            template: form.template.clone(),
+            checks: form.checks.clone(),
+            n_answers: form.n_answers,
+            n_tokens: form.n_tokens,
+            stop: form.stop,
+            axis: (&form.axis).into(),
+        }
+    }
+}
+
+impl PromptsSettings {
+    /// Returns the form. Numbers that are out of range, as in a damaged file, are clamped.
+    pub(super) fn form(self) -> TasksForm {
+        let usual = TasksForm::default();
+        TasksForm {
+            source: self.file.map_or(TaskSource::Typed, TaskSource::File),
+            typed: self.typed,
+            template: self.template,
+            checks: self.checks,
+            n_answers: self.n_answers.clamp(1, N_MAX_ANSWERS),
+            n_tokens: self.n_tokens.clamp(1, N_MAX_TOKENS),
+            stop: self.stop,
+            axis: self.axis.form().unwrap_or(usual.axis),
+            trial: None,
+            prepared: None,
+        }
+    }
+}
