@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use quartet::export::{ExportFormat, json, render, render_panes};
+use quartet::export::{ExportFormat, FileFacts, json, render, render_panes};
 use quartet::generation::{
     ChatRecord, ChatSettings, FinishReason, Generation, GenerationId, Piece, PromptRecord,
 };
@@ -40,7 +40,14 @@ fn the_golden_run_still_loads_and_each_format_renders_it_as_before() {
     for format in ExportFormat::ALL {
         let rendered = match format {
             ExportFormat::Json => json::write(&json::RunHeader::default(), &panes, pretty),
-            _ => render_panes(format, &all, Some(1_700_000_000)),
+            _ => render_panes(
+                format,
+                &all,
+                FileFacts {
+                    finished_at: Some(1_700_000_000),
+                    ..FileFacts::default()
+                },
+            ),
         };
         let rendered = without_version(rendered);
         if update {

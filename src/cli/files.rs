@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use super::console;
 use crate::export::json::{self, Form, RunHeader};
-use crate::export::{check_writable, is_archive_name, write_archive, write_by_name, write_folder};
+use crate::export::{
+    FileFacts, check_writable, is_archive_name, write_archive, write_by_name, write_folder,
+};
 use crate::generation::formatting::{counted, io_words};
 use crate::generation::{Generation, listed};
 use crate::state::{MAX_PANES, PictureStyle, unix_time_secs};
@@ -76,7 +78,10 @@ fn rendered_run(generations: &[&Generation]) -> RenderedRun {
     };
     RenderedRun {
         bytes: json::write(&header, generations, Form::default()),
-        finished_at: header.finished_at,
+        facts: FileFacts {
+            finished_at: header.finished_at,
+            ..FileFacts::default()
+        },
     }
 }
 

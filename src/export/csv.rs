@@ -9,7 +9,7 @@
 //! text.
 
 use super::runs::runs;
-use super::settings_words;
+use super::{FileFacts, settings_words};
 use crate::decoding::{GrammarReport, Picked};
 use crate::generation::{Generation, PieceKind, Step};
 
@@ -44,13 +44,13 @@ pub(super) const COLUMNS: [&str; 27] = [
 ];
 
 /// Renders the table with its header row.
-pub(super) fn render(panes: &[Option<&Generation>]) -> String {
+pub(super) fn render(panes: &[Option<&Generation>], facts: FileFacts) -> String {
     let mut table = String::new();
     push_row(&mut table, COLUMNS.map(str::to_owned));
     for (run_index, run) in runs(panes).iter().enumerate() {
         for (pane, generation) in &run.panes {
             let settings = settings_words(generation);
-            for (step_index, step) in generation.steps.iter().enumerate() {
+            for (step_index, step) in facts.steps_of(generation) {
                 let numbers = [run_index + 1, step_index + 1];
                 push_row(&mut table, row(numbers, pane, generation, &settings, step));
             }
@@ -149,14 +149,14 @@ fn quoted(field: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::render;
+    use super::{FileFacts, render};
     use crate::generation::testing::generation;
 
     #[test]
     fn no_text_is_a_formula() {
         let mut pane = generation(&[("=1+1", 0.5), ("-", 0.25), (" -x", 0.5), ("\tx", 0.5)]);
         pane.name = "@SUM(A1:A9)".to_owned();
-        let table = render(&[Some(&pane)]);
+        let table = render(&[Some(&pane)], FileFacts::default());
         for cell in [",'=1+1,", ",'-,", ",\" -x\",", ",'\tx,", ",'@SUM(A1:A9),"] {
             assert!(table.contains(cell), "{cell:?} in {table}");
         }

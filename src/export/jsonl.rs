@@ -7,7 +7,7 @@
 use serde::Serialize;
 
 use super::runs::runs;
-use super::settings_words;
+use super::{FileFacts, settings_words};
 use crate::decoding::{GrammarReport, Picked, TokenId};
 use crate::generation::{Generation, PieceKind, Step};
 
@@ -44,12 +44,12 @@ struct Row<'a> {
 }
 
 /// Renders the lines.
-pub(super) fn render(panes: &[Option<&Generation>]) -> String {
+pub(super) fn render(panes: &[Option<&Generation>], facts: FileFacts) -> String {
     let mut lines = String::new();
     for (run_index, run) in runs(panes).iter().enumerate() {
         for (pane, generation) in &run.panes {
             let settings = settings_words(generation);
-            for (step_index, step) in generation.steps.iter().enumerate() {
+            for (step_index, step) in facts.steps_of(generation) {
                 let row = Row {
                     run: run_index + 1,
                     pane,
@@ -108,7 +108,7 @@ impl<'a> Row<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::render;
+    use super::{FileFacts, render};
     use crate::export::csv;
     use crate::generation::Piece;
     use crate::generation::testing::generation_of;
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn a_line_has_the_columns_of_the_table_in_the_same_order() {
         let text = generation_of(&[(Piece::text(" \"a\"\n"), 0.5), (Piece::text([0xFF]), 0.5)]);
-        let lines = render(&[None, Some(&text)]);
+        let lines = render(&[None, Some(&text)], FileFacts::default());
         let lines: Vec<&str> = lines.lines().collect();
         assert_eq!(lines.len(), 2);
         let mut from = 0;

@@ -8,13 +8,13 @@ use std::num::NonZeroUsize;
 
 use super::finish_date::finish_words;
 use super::runs::{Run, runs};
-use super::{notes, settings_words};
+use super::{FileFacts, notes, settings_words};
 use crate::analysis::{Metrics, TextScore};
 use crate::decoding::Filter;
 use crate::generation::{EndOfText, Generation, ModelInfo, PromptRecord, listed};
 
 /// Renders the page.
-pub(super) fn render(panes: &[Option<&Generation>], finished_at: Option<u64>) -> String {
+pub(super) fn render(panes: &[Option<&Generation>], facts: FileFacts) -> String {
     let runs = runs(panes);
     let mut page = match runs.as_slice() {
         [run] if run.panes.len() == 1 => "# One prompt, one generation\n".to_owned(),
@@ -25,37 +25,37 @@ pub(super) fn render(panes: &[Option<&Generation>], finished_at: Option<u64>) ->
             panes.iter().flatten().count()
         ),
     };
-    if let Some(words) = finished_at.and_then(finish_words) {
+    if let Some(words) = facts.finished_at.and_then(finish_words) {
         line(&mut page, &format!("{words}."));
     }
     for (index, run) in runs.iter().enumerate() {
         if runs.len() > 1 {
             line(&mut page, &format!("## Run {}", index + 1));
         }
-        push_run(&mut page, run);
+        push_run(&mut page, run, facts);
     }
     page
 }
 
-fn push_run(page: &mut String, run: &Run<'_>) {
+fn push_run(page: &mut String, run: &Run<'_>, facts: FileFacts) {
     let model = &run.first.model;
-    let facts = inline(&facts_of(model));
+    let about = inline(&facts_of(model));
     let is_scored = run.first.is_scored();
     let verb = if is_scored { "Scored" } else { "Generated" };
     line(
         page,
         &format!(
-            "{verb} by **{}** ({facts}) with Quartet {}.",
+            "{verb} by **{}** ({about}) with Quartet {}.",
             inline(&model.name),
             env!("CARGO_PKG_VERSION")
         ),
     );
     for (second, letters) in run.second_models() {
-        let (name, facts) = (inline(&second.name), inline(&facts_of(second)));
+        let (name, about) = (inline(&second.name), inline(&facts_of(second)));
         let panes = listed(&letters);
         line(
             page,
-            &format!("Second model of {panes}: **{name}** ({facts})."),
+            &format!("Second model of {panes}: **{name}** ({about})."),
         );
     }
     if is_scored {
@@ -67,7 +67,7 @@ fn push_run(page: &mut String, run: &Run<'_>) {
     page.push('\n');
     page.push_str(&metrics_table(run));
     for (letter, generation) in &run.panes {
-        push_pane(page, letter, generation);
+        push_pane(page, letter, generation, facts);
     }
 }
 
@@ -143,7 +143,7 @@ fn metrics_table(run: &Run<'_>) -> String {
     table
 }
 
-fn push_pane(page: &mut String, letter: &str, generation: &Generation) {
+fn push_pane(page: &mut String, letter: &str, generation: &Generation, facts: FileFacts) {
     let heading = format!("### {letter} · {}", inline(&generation.name));
     line(page, heading.trim_end());
     line(page, &settings(generation));
@@ -152,9 +152,9 @@ fn push_pane(page: &mut String, letter: &str, generation: &Generation) {
         let text = generation.prompt.text.clone() + &generation.text();
         line(page, &fenced(&text));
     } else {
-        line(page, &fenced(&generation.text()));
+        line(page, &fenced(&facts.text_of(generation)));
     }
-    for words in notes(generation) {
+    for words in notes(generation, facts) {
         line(page, &format!("{}.", inline(&words)));
     }
     line(page, &format!("{}.", inline(&finish_reason(generation))));
@@ -258,13 +258,13 @@ fn inline(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::render;
+    use super::{FileFacts, render};
     use crate::generation::testing::scored;
 
     #[test]
     fn a_scored_text_has_figures_and_no_prompt() {
         let text = scored(&[(" the", 0.5), (" fox", 0.125)], "greedy");
-        let page = render(&[Some(&text)], None);
+        let page = render(&[Some(&text)], FileFacts::default());
         assert!(page.contains("Scored by **Test**"), "{page}");
         let figures = "Perplexity 4.00, 2.00 bits per token, 0.50 bits per byte. \
                        1 of 2 tokens could not have been generated (cut by greedy).";

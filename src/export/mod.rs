@@ -21,7 +21,6 @@ mod runs;
 mod session_file;
 mod text;
 mod text_file;
-mod texts;
 
 pub use self::archive::{is_archive_name, write_archive};
 pub use self::file::{check_writable, read_at_most, remove_stale_temporaries, write_atomically};
@@ -34,9 +33,10 @@ pub use self::run_path::{
 pub use self::run_summary::{PaneSummary, RunSummary, read_summary};
 pub use self::session_file::SessionFile;
 pub use self::text_file::read_text_at_most;
-pub use self::texts::{TextRow, texts_csv, texts_jsonl};
 
-use crate::generation::{Generation, PaneSettings};
+use crate::analysis::Thought;
+use crate::generation::formatting::counted;
+use crate::generation::{Generation, PaneSettings, Step};
 
 /// A file format for exported runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,17 +106,62 @@ impl ExportFormat {
 /// Renders the generations as the content of a file without a date.
 pub fn render(format: ExportFormat, generations: &[&Generation]) -> Vec<u8> {
     let panes: Vec<Option<&Generation>> = generations.iter().copied().map(Some).collect();
-    render_panes(format, &panes, None)
+    render_panes(format, &panes, FileFacts::default())
+}
+
+/// What a file says besides its texts, and what it leaves out of them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct FileFacts {
+    /// When the texts were finished, in seconds since 1970. Tables have no place for it.
+    pub finished_at: Option<u64>,
+    /// Whether the thoughts of the texts are left out. A JSON file and a web page always have them.
+    pub leaves_thoughts_out: bool,
+}
+
+impl FileFacts {
+    /// Returns the thought of a text that the file leaves out.
+    fn left_out(self, generation: &Generation) -> Option<Thought> {
+        Thought::of(generation).filter(|_| self.leaves_thoughts_out)
+    }
+
+    /// Returns the text of a generation as the file has it.
+    fn text_of(self, generation: &Generation) -> String {
+        match self.left_out(generation) {
+            // Models write line breaks between a thought and the answer.
+            Some(thought) => generation
+                .text_from(thought.steps().end)
+                .trim_start()
+                .to_owned(),
+            None => generation.text(),
+        }
+    }
+
+    /// Iterates over the steps of a generation that the file has, each with its index.
+    fn steps_of(self, generation: &Generation) -> impl Iterator<Item = (usize, &Step)> {
+        let thought = self.left_out(generation).map(Thought::steps);
+        let steps = generation.steps.iter().enumerate();
+        steps.filter(move |(index, _)| {
+            let thought = thought.as_ref();
+            thought.is_none_or(|thought| !thought.contains(index))
+        })
+    }
+
+    /// Says what is left out of a text: "A thought of 340 tokens is left out".
+    fn left_out_words(self, generation: &Generation) -> Option<String> {
+        let thought = self.left_out(generation)?;
+        let tokens = counted(thought.n_tokens(), "token");
+        Some(format!("A thought of {tokens} is left out"))
+    }
 }
 
 /// Renders the texts of these panes as the content of a file. A pane without a text is left out,
-/// and the others keep their letters. `finished_at` is when they were finished, in seconds since
-/// 1970; tables have no place for it. A web page has no plots; [`html::render`] adds them.
+/// and the others keep their letters. A web page has no plots; [`html::render`] adds them.
 pub fn render_panes(
     format: ExportFormat,
     panes: &[Option<&Generation>],
-    finished_at: Option<u64>,
+    facts: FileFacts,
 ) -> Vec<u8> {
+    let finished_at = facts.finished_at;
     match format {
         ExportFormat::Json => {
             let generations: Vec<&Generation> = panes.iter().copied().flatten().collect();
@@ -127,10 +172,10 @@ pub fn render_panes(
             json::write(&header, &generations, json::Form::default())
         }
         ExportFormat::Html => html::render(panes, &[], finished_at).into_bytes(),
-        ExportFormat::Markdown => markdown::render(panes, finished_at).into_bytes(),
-        ExportFormat::Csv => csv::render(panes).into_bytes(),
-        ExportFormat::JsonLines => jsonl::render(panes).into_bytes(),
-        ExportFormat::Text => text::render(panes, finished_at).into_bytes(),
+        ExportFormat::Markdown => markdown::render(panes, facts).into_bytes(),
+        ExportFormat::Csv => csv::render(panes, facts).into_bytes(),
+        ExportFormat::JsonLines => jsonl::render(panes, facts).into_bytes(),
+        ExportFormat::Text => text::render(panes, facts).into_bytes(),
     }
 }
 
@@ -151,11 +196,12 @@ fn by_hand_words(generation: &Generation) -> Option<String> {
     (!words.is_empty()).then(|| format!("Picked by hand: {}", words.join(", ")))
 }
 
-/// Says what a reader of a text must know: which tokens were picked by hand, which were written under
+/// Says what a reader of a text must know: what is left out of it, which tokens were picked by hand, which were written under
 /// other settings, and whether the file that the text was read from contradicts itself.
-fn notes(generation: &Generation) -> Vec<String> {
-    let by_hand = by_hand_words(generation).into_iter();
-    by_hand
+fn notes(generation: &Generation, facts: FileFacts) -> Vec<String> {
+    let left_out = facts.left_out_words(generation).into_iter();
+    left_out
+        .chain(by_hand_words(generation))
         .chain(earlier_words(generation))
         .chain(contradiction_words(generation))
         .collect()
@@ -197,7 +243,7 @@ mod by_hand_tests;
 
 #[cfg(test)]
 mod tests {
-    use super::{ExportFormat, render, render_panes};
+    use super::{ExportFormat, FileFacts, render, render_panes};
     use crate::generation::PaneSettings;
     use crate::generation::testing::generation;
 
@@ -205,10 +251,46 @@ mod tests {
     fn a_pane_keeps_its_letter_beside_a_pane_without_a_text() {
         let generation = generation(&[(" the", 0.5)]);
         let panes = [None, Some(&generation)];
-        let page = String::from_utf8(render_panes(ExportFormat::Markdown, &panes, None)).unwrap();
+        let rendered = |format| {
+            let bytes = render_panes(format, &panes, FileFacts::default());
+            String::from_utf8(bytes).unwrap()
+        };
+        let page = rendered(ExportFormat::Markdown);
         assert!(page.contains("### B"), "{page}");
-        let table = String::from_utf8(render_panes(ExportFormat::Csv, &panes, None)).unwrap();
+        let table = rendered(ExportFormat::Csv);
         assert!(table.contains(",B,"), "{table}");
+    }
+
+    #[test]
+    fn a_thought_is_left_out_on_request() {
+        let pieces = ["<think>", "so", "</think>", " ", "Oslo", "."];
+        let text = generation(&pieces.map(|piece| (piece, 0.5)));
+        let rendered = |format, leaves_thoughts_out| {
+            let facts = FileFacts {
+                leaves_thoughts_out,
+                ..FileFacts::default()
+            };
+            let bytes = render_panes(format, &[Some(&text)], facts);
+            String::from_utf8(bytes).unwrap()
+        };
+        for format in [ExportFormat::Markdown, ExportFormat::Text] {
+            let whole = rendered(format, false);
+            assert!(whole.contains("<think>so</think> Oslo."), "{whole}");
+            assert!(!whole.contains("left out"), "{whole}");
+            let answer = rendered(format, true);
+            assert!(!answer.contains("think"), "{answer}");
+            assert!(answer.contains("Oslo."), "{answer}");
+            let words = "A thought of 3 tokens is left out";
+            assert!(answer.contains(words), "{answer}");
+        }
+        for (format, n_heads) in [(ExportFormat::Csv, 1), (ExportFormat::JsonLines, 0)] {
+            assert_eq!(rendered(format, false).lines().count(), n_heads + 6);
+            let answer = rendered(format, true);
+            assert_eq!(answer.lines().count(), n_heads + 3, "{answer}");
+            assert!(answer.contains("Oslo") && !answer.contains("</think>"));
+        }
+        let json = rendered(ExportFormat::Json, true);
+        assert!(json.contains("</think>"), "the record is complete");
     }
 
     #[test]

@@ -63,7 +63,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::runs;
-    use crate::export::{csv, html, jsonl, markdown};
+    use crate::export::{FileFacts, csv, html, jsonl, markdown};
     use crate::generation::testing::generation;
 
     #[test]
@@ -77,19 +77,19 @@ mod tests {
         let panes = [Some(&plain), Some(&text), Some(&text)];
         let found = runs(&panes);
         assert_eq!(found[0].second_models()[0].1, ["B", "C"]);
-        let page = markdown::render(&panes, None);
+        let page = markdown::render(&panes, FileFacts::default());
         let line = "Second model of B and C: **Small** (SHA-256 2fb47323aa).";
         assert!(page.contains(line), "{page}");
         let page = html::render(&panes, &[], None);
         assert!(page.contains("Second model of B and C <strong>Small</strong>"));
-        let table = csv::render(&panes);
+        let table = csv::render(&panes, FileFacts::default());
         let rows: Vec<&str> = table.lines().collect();
         assert!(
             rows[0].ends_with(",second_model")
                 && rows[1].ends_with(',')
                 && rows[2].ends_with(",Small")
         );
-        let lines = jsonl::render(&panes);
+        let lines = jsonl::render(&panes, FileFacts::default());
         assert_eq!(lines.matches("\"second_model\":\"Small\"").count(), 2);
     }
 }

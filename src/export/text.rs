@@ -2,12 +2,12 @@
 
 use super::finish_date::finish_words;
 use super::runs::runs;
-use super::{notes, settings_words};
+use super::{FileFacts, notes, settings_words};
 use crate::generation::Generation;
 
 /// Renders the texts.
-pub(super) fn render(panes: &[Option<&Generation>], finished_at: Option<u64>) -> String {
-    let finished = finished_at.and_then(finish_words);
+pub(super) fn render(panes: &[Option<&Generation>], facts: FileFacts) -> String {
+    let finished = facts.finished_at.and_then(finish_words);
     let mut page = finished.map_or_else(String::new, |words| words + "\n");
     for run in runs(panes) {
         for (letter, generation) in &run.panes {
@@ -21,9 +21,9 @@ pub(super) fn render(panes: &[Option<&Generation>], finished_at: Option<u64>) ->
             page.push_str(&title.replace(['\n', '\r'], " "));
             page.push_str("\n\n");
             page.push_str(&generation.prompt.text);
-            page.push_str(&generation.text());
+            page.push_str(&facts.text_of(generation));
             page.push('\n');
-            for words in notes(generation) {
+            for words in notes(generation, facts) {
                 page.push_str(&format!("\n{words}\n").replace('\r', " "));
             }
         }
@@ -33,14 +33,18 @@ pub(super) fn render(panes: &[Option<&Generation>], finished_at: Option<u64>) ->
 
 #[cfg(test)]
 mod tests {
-    use super::render;
+    use super::{FileFacts, render};
     use crate::generation::testing::generation;
 
     #[test]
     fn each_text_follows_its_prompt_under_its_pane() {
         let text = generation(&[(" a", 0.5), (" fox", 0.5), ("</s>", 0.5)]);
+        let facts = FileFacts {
+            finished_at: Some(1_700_000_000),
+            ..FileFacts::default()
+        };
         assert_eq!(
-            render(&[None, Some(&text), Some(&text)], Some(1_700_000_000)),
+            render(&[None, Some(&text), Some(&text)], facts),
             "Finished 2023-11-14 22:13 UTC\n\n\
              B · Top-p · T 0.7 · seed 42\n\nOnce there was a fox\n\n\
              C · Top-p · T 0.7 · seed 42\n\nOnce there was a fox\n"

@@ -2,7 +2,7 @@
 
 use crate::analysis::{Divergence, first_divergence};
 use crate::export::html::{self, PagePlot};
-use crate::export::{ExportFormat, render_panes};
+use crate::export::{ExportFormat, FileFacts, render_panes};
 use crate::generation::Generation;
 use crate::plots::{PlotChoices, PlotFile, PlottedRun, StepAt};
 use crate::state::{PictureFormat, PictureStyle, Plot, capitalize};
@@ -43,11 +43,11 @@ fn plots_of(panes: &[Option<&Generation>]) -> impl Iterator<Item = (Plot, PlotFi
     plots.collect::<Vec<_>>().into_iter()
 }
 
-/// A rendered run file, and when its run was finished, in seconds since 1970.
+/// A rendered run file, and what the other files of its run say.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RenderedRun {
     pub bytes: Vec<u8>,
-    pub finished_at: Option<u64>,
+    pub facts: FileFacts,
 }
 
 /// Renders the files, each with its name. A pane's index determines its letter.
@@ -60,7 +60,7 @@ pub fn files(
     let others = ExportFormat::ALL.into_iter();
     let others = others.filter(|format| *format != ExportFormat::Json);
     files.extend(others.map(|format| {
-        let bytes = render_run(format, panes, run.finished_at);
+        let bytes = render_run(format, panes, run.facts);
         (run_name(format), bytes)
     }));
     let look = Look {
@@ -77,14 +77,14 @@ pub fn files(
     Ok(files)
 }
 
-/// Renders a run that was finished at this time in one format; a web page includes plots.
+/// Renders a run in one format; a web page includes plots.
 pub fn render_run(
     format: ExportFormat,
     panes: &[Option<&Generation>],
-    finished_at: Option<u64>,
+    facts: FileFacts,
 ) -> Vec<u8> {
     if format != ExportFormat::Html {
-        return render_panes(format, panes, finished_at);
+        return render_panes(format, panes, facts);
     }
     let plots = plots_of(panes).filter(|(_, file)| file.on_page);
     let plots: Vec<PagePlot> = plots
@@ -103,7 +103,7 @@ pub fn render_run(
             }
         })
         .collect();
-    html::render(panes, &plots, finished_at).into_bytes()
+    html::render(panes, &plots, facts.finished_at).into_bytes()
 }
 
 fn run_name(format: ExportFormat) -> String {
@@ -154,7 +154,7 @@ mod tests {
     use super::{RenderedRun, all_plots, contents, files, possible_contents, render_run};
     use crate::decoding::filters::GreenList;
     use crate::decoding::{Filter, Stage};
-    use crate::export::ExportFormat;
+    use crate::export::{ExportFormat, FileFacts};
     use crate::generation::testing::{generation, scored};
     use crate::state::{PictureStyle, Plot};
 
@@ -174,7 +174,10 @@ mod tests {
         let style = PictureStyle::default();
         let panes = [None, Some(&text)];
         let run = RenderedRun {
-            finished_at: Some(1_700_000_000),
+            facts: FileFacts {
+                finished_at: Some(1_700_000_000),
+                ..FileFacts::default()
+            },
             ..RenderedRun::default()
         };
         let written = files(&panes, run, style).unwrap();
@@ -226,7 +229,7 @@ mod tests {
         let page = render_run(
             ExportFormat::Html,
             &[Some(&scored(&pieces, "sample"))],
-            None,
+            FileFacts::default(),
         );
         let page = String::from_utf8(page).unwrap();
         assert_eq!(page.matches("<img ").count(), 4);
@@ -238,7 +241,7 @@ mod tests {
             .map(|n| (" fox", [0.9, 0.01, 0.3, 0.000_1][n % 4]))
             .collect();
         let text = generation(&pieces);
-        let page = render_run(ExportFormat::Html, &[Some(&text); 4], None);
+        let page = render_run(ExportFormat::Html, &[Some(&text); 4], FileFacts::default());
         assert!(page.len() < 2_000_000, "{} bytes", page.len());
     }
 }

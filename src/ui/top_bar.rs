@@ -8,6 +8,7 @@ use super::layout::Breakpoint;
 use super::models::count_words;
 use super::picture_menu::{PICTURE_MENU_WIDTH, picture_items_ui, pictures};
 use super::run_file_style::run_file_style_ui;
+use crate::analysis::Thought;
 use crate::design::fonts::Face;
 use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
@@ -186,6 +187,7 @@ fn export_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
                     ui.close();
                 }
             }
+            thoughts_item_ui(ui, state);
             ui.add_space(4.0);
             ui.separator();
             ui.add_space(4.0);
@@ -213,6 +215,19 @@ fn export_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
                 ui.close();
             }
         });
+}
+
+/// Draws the choice to leave thoughts out, if any text has one.
+fn thoughts_item_ui(ui: &mut Ui, state: &mut AppState) {
+    let texts = state.generations();
+    let mut thoughts = texts.into_iter().flatten().filter_map(Thought::of);
+    if thoughts.next().is_none() {
+        return;
+    }
+    let is_out = state.view.leaves_thoughts_out;
+    if menu_item(ui, "Leave thoughts out", "of texts and tables", is_out).clicked() {
+        state.view.leaves_thoughts_out = !is_out;
+    }
 }
 
 fn palette_button_ui(ui: &mut Ui, commands: &mut Vec<Command>) {

@@ -208,7 +208,7 @@ impl Generation {
     /// grammar. Compiles the grammar.
     pub fn check_grammar(&self) -> Option<bool> {
         let rule = self.config.chain.grammar.as_ref()?;
-        rule.accepts(&self.text_bytes()).ok()
+        rule.accepts(&self.bytes_from(0)).ok()
     }
 
     /// Returns the grammar if the text stopped in the middle of it.
@@ -251,12 +251,17 @@ impl Generation {
     /// Returns the generated text without special tokens; invalid UTF-8 becomes U+FFFD. If a stop
     /// sequence ended the generation, the text ends before it.
     pub fn text(&self) -> String {
-        String::from_utf8_lossy(&self.text_bytes()).into_owned()
+        self.text_from(0)
     }
 
-    /// Returns the bytes of [`Self::text`].
-    fn text_bytes(&self) -> Vec<u8> {
-        let pieces = self.steps.iter().map(|step| &step.piece);
+    /// Returns the same from this step on.
+    pub fn text_from(&self, first: usize) -> String {
+        String::from_utf8_lossy(&self.bytes_from(first)).into_owned()
+    }
+
+    /// Returns the bytes of [`Self::text_from`].
+    fn bytes_from(&self, first: usize) -> Vec<u8> {
+        let pieces = self.steps.iter().skip(first).map(|step| &step.piece);
         let (mut bytes, mut n_before_last) = (Vec::new(), 0);
         for piece in pieces.filter(|piece| piece.kind == PieceKind::Text) {
             n_before_last = bytes.len();

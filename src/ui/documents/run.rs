@@ -1,7 +1,7 @@
 //! The run on screen as a file, and everything as a folder or an archive.
 
 use super::{Content, Files, Render, RenderedDocument, file};
-use crate::export::{ExportFormat, json};
+use crate::export::{ExportFormat, FileFacts, json};
 use crate::generation::Generation;
 use crate::state::{AppState, EverythingDocument, RunDocument, RunTexts};
 use crate::ui::pictures::Look;
@@ -15,9 +15,9 @@ impl RenderedDocument for RunDocument {
             return Ok(Box::new(|| Ok(Content::RunFile(run().bytes))));
         }
         let texts = copies(state.generations());
-        let finished_at = state.run_header().finished_at;
+        let facts = file_facts(state);
         Ok(file(move || {
-            run_folder::render_run(format, &panes(&texts), finished_at)
+            run_folder::render_run(format, &panes(&texts), facts)
         }))
     }
 }
@@ -36,11 +36,19 @@ impl RenderedDocument for EverythingDocument {
     }
 }
 
+fn file_facts(state: &AppState) -> FileFacts {
+    FileFacts {
+        finished_at: state.run_header().finished_at,
+        leaves_thoughts_out: state.view.leaves_thoughts_out,
+    }
+}
+
 /// Returns what renders these texts as the run on screen.
 fn run_file(state: &AppState, texts: RunTexts) -> impl FnOnce() -> RenderedRun + Send + use<> {
     let (header, form) = (state.run_header(), state.view.run_file.form());
+    let facts = file_facts(state);
     move || RenderedRun {
-        finished_at: header.finished_at,
+        facts,
         bytes: json::write_run(&texts.into_run(header), form),
     }
 }
