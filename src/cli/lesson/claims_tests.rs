@@ -42,8 +42,8 @@ const CLAIMS: &[Claim] = &[
     claim("greedy", [1, 2, 3], &[1, 2, 3], &[1, 2, 3]),
     claim("sampling", [1, 2, 4], &[1, 2, 3], &[3]),
     claim("cuts", [1, 2, 3], &[1, 2, 3, 4, 5], &[1, 3, 5]),
-    claim("penalties", [1, 2, 3], &[1, 2, 3, 4], &[1, 2, 3, 4]),
-    claim("choosing", [1, 2, 3], &[1, 4], &[1, 4]),
+    claim("penalties", [1, 2, 3], &[1, 2, 3, 4, 5], &[1, 2, 3, 4, 5]),
+    claim("choosing", [1, 2, 3], &[1, 2, 5], &[1, 2, 5]),
     claim("stopping", [1, 2, 3], &[1, 2, 3, 4], &[1, 2, 3, 4]),
     claim("human", [1, 2, 6], &[1, 2, 3], &[1, 2, 3]),
     claim("cost", [1, 2, 3], &[1, 2, 3, 4], &[3, 4]),
@@ -52,6 +52,7 @@ const CLAIMS: &[Claim] = &[
     claim("drafts", [1, 2, 3], &[1, 2, 3], &[1, 2, 3]),
     claim("beams", [3, 4, 5], &[1, 2, 3], &[1, 2, 3]),
     claim("watermark", [1, 2, 3], &[1, 2, 3], &[1, 2, 3]),
+    claim("tasks", [1, 2, 3], &[1, 2], &[1, 2]),
 ];
 
 /// Returns the source of a lesson with only these steps.

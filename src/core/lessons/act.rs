@@ -2,6 +2,7 @@
 //! `pane B: temp 0.5`, `generate`, `pin B 4`.
 
 use super::path::PaneName;
+use super::task_fields::TASK_LISTS;
 use crate::generation::PaneSettings;
 
 /// Something that a learner can do.
@@ -42,6 +43,9 @@ pub enum Act {
     Toss(u32),
     /// Measure the times of a text of this many tokens with the KV cache and without it.
     MeasureCache(usize),
+    /// Show Lab, Prompts, and compute how the share of right answers to this list depends on the
+    /// temperature.
+    Judge(&'static str),
 }
 
 /// The tabs of the dock, by their names in lower case.
@@ -121,10 +125,11 @@ impl Act {
                 _ => Err(format!("toss 1 to {MAX_TOSSED} coins")),
             },
             ["tint", name] => one_of(&TINTS, name).map(Self::Tint),
+            ["judge", name] => one_of(&TASK_LISTS, name).map(Self::Judge),
             _ => Err(format!(
                 "{words:?} is not an act: use generate, step, step back, pick, step mode, full \
-                 speed, pane, prompt, tokens, seed, stop, score, pin, tab, tint, prices, toss or \
-                 measure cache"
+                 speed, pane, prompt, tokens, seed, stop, score, pin, tab, tint, prices, toss, \
+                 measure cache or judge"
             )),
         }
     }
@@ -183,6 +188,7 @@ mod tests {
             ("measure cache 60", Act::MeasureCache(60)),
             ("prices 1 4.5", Act::Prices(1.0, 4.5)),
             ("toss 1000", Act::Toss(1000)),
+            ("judge stories", Act::Judge("stories")),
         ] {
             assert_eq!(Act::read(words), Ok(act), "{words}");
         }
@@ -204,6 +210,7 @@ mod tests {
             ("measure cache 4000", "8 to 400 tokens"),
             ("prices 1 -4", "\"-4\" is not a price"),
             ("toss 0", "1 to 10000 coins"),
+            ("judge riddles", "use facts, sentiment, stories"),
             ("tab settings", "use plots, x-ray"),
         ] {
             let error = Act::read(words).unwrap_err();

@@ -12,7 +12,7 @@ macro_rules! files {
 }
 
 /// The files of the lessons, by their names.
-const FILES: [(&str, &str); 21] = files![
+const FILES: [(&str, &str); 22] = files![
     "loop",
     "pieces",
     "softmax",
@@ -31,6 +31,7 @@ const FILES: [(&str, &str); 21] = files![
     "drafts",
     "beams",
     "watermark",
+    "tasks",
     "instruct",
     "fact",
     "chat-json",

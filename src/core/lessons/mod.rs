@@ -19,6 +19,7 @@ mod problem;
 mod questions;
 mod scene;
 mod score;
+mod task_fields;
 mod template;
 #[cfg(test)]
 mod tests;
@@ -40,5 +41,6 @@ pub use prediction::{Origin, Prediction};
 pub use problem::LessonProblem;
 pub use scene::Scene;
 pub use score::{Belief, Confidence, SAYABLE, Score, calibration_words, closeness, mean_excess};
+pub use task_fields::{TASK_LISTS, TaskCurve};
 pub use template::Template;
 pub use value::{Unit, Value};

@@ -6,6 +6,7 @@ use super::cache_fields::{CACHE_FIELDS, CacheField};
 use super::field::named;
 use super::hand_fields::{HAND_FIELDS, HandField};
 use super::scene::Scene;
+use super::task_fields::{TASK_FIELDS, TaskField};
 use super::text_fields::{TEXT_FIELDS, TextField};
 use super::token_fields::TokenField;
 use super::value::{Unit, Value};
@@ -43,6 +44,8 @@ pub enum Path {
     Hand(&'static HandField),
     /// A field of the times with and without the KV cache.
     Cache(&'static CacheField),
+    /// A field of the curve of Lab, Prompts.
+    Tasks(&'static TaskField),
     /// What the curve with this number, from 1, shows.
     Curve(usize),
 }
@@ -101,6 +104,11 @@ impl Path {
             ["hand", field] => {
                 return named(HAND_FIELDS, field)
                     .map(Self::Hand)
+                    .ok_or_else(unknown);
+            }
+            ["tasks", field] => {
+                return named(TASK_FIELDS, field)
+                    .map(Self::Tasks)
                     .ok_or_else(unknown);
             }
             ["price", "input"] => return Ok(Self::Price { of_input: true }),
@@ -167,7 +175,8 @@ impl Path {
             | Self::Cache(_)
             | Self::Curve(_)
             | Self::Hand(_)
-            | Self::Price { .. } => false,
+            | Self::Price { .. }
+            | Self::Tasks(_) => false,
         }
     }
 
@@ -180,6 +189,7 @@ impl Path {
             Self::Tint => Some(Value::Text(scene.tint.to_owned())),
             Self::Cache(field) => field.value(scene.cache?),
             Self::Hand(field) => field.value(scene.hand?),
+            Self::Tasks(field) => field.value(scene.tasks?),
             Self::Price { of_input } => {
                 let Prices { input, output } = scene.prices;
                 let price = if *of_input { input } else { output };

@@ -2,6 +2,7 @@
 
 use super::cache_fields::CacheTimes;
 use super::lesson::Curve;
+use super::task_fields::TaskCurve;
 use crate::analysis::Prices;
 use crate::analysis::by_hand::Draws;
 use crate::decoding::ChainConfig;
@@ -22,6 +23,8 @@ pub struct Scene<'a> {
     pub tint: &'a str,
     /// The measurement of the KV cache, if there is one.
     pub cache: Option<&'a (dyn CacheTimes + 'static)>,
+    /// The share of right answers to a list of tasks over a setting, if it was computed.
+    pub tasks: Option<&'a (dyn TaskCurve + 'static)>,
     /// The coins tossed by hand, if there are any.
     pub hand: Option<&'a Draws>,
     /// The prices that were typed.

@@ -6,6 +6,7 @@
 mod again;
 mod answers_csv;
 mod judge;
+mod lab_aside;
 mod progress;
 mod run;
 mod scene;

@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use super::lab_aside::LabAside;
 use super::progress::LessonPlace;
 use super::step::StepTexts;
-use crate::lab::cache::CacheRun;
 use crate::lessons::{
     Act, Confidence, Lesson, LessonStep, Prediction, Question, Ring, SAYABLE, Score,
 };
@@ -55,9 +55,7 @@ pub(super) struct SetAside {
     pub step_pane: Option<PaneId>,
     pub repetition: Option<Repetition>,
     pub hidden: HiddenSession,
-    /// The measurement of the KV cache in the Lab, and the length of the next one.
-    pub cache: Option<CacheRun>,
-    pub cache_tokens: usize,
+    pub lab: LabAside,
 }
 
 /// The part of a step.
@@ -275,7 +273,7 @@ impl LessonRun {
     pub(in crate::state) fn restore_settings(&self, settings: &mut Settings) {
         settings.view = super::restored_view(self.aside.view, settings.view);
         settings.pace = self.aside.pace;
-        settings.lab.cache.n_tokens = self.aside.cache_tokens;
+        self.aside.lab.restore_settings(&mut settings.lab);
         settings.lessons.keep_place(self);
     }
 }

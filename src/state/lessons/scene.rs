@@ -1,7 +1,8 @@
 //! What a lesson sees of the state.
 
 use super::LessonRun;
-use crate::lessons::{CacheTimes, Scene, TABS, TINTS};
+use crate::lab::Lab;
+use crate::lessons::{Scene, TABS, TINTS};
 use crate::state::{DockTab, Panes, Pin, Tint, ViewChoices};
 
 impl LessonRun {
@@ -11,12 +12,13 @@ impl LessonRun {
         panes: &'a Panes,
         pin: Option<Pin>,
         view: &ViewChoices,
-        cache: Option<&'a (dyn CacheTimes + 'static)>,
+        lab: &'a Lab,
     ) -> Scene<'a> {
         let pinned = |pin: Pin| Some((panes.place_of(pin.pane)?, pin.step));
         Scene {
             chains: panes.iter().map(|pane| &pane.settings.chain).collect(),
-            cache,
+            cache: lab.cache.times(),
+            tasks: lab.prompts.task_curve(),
             hand: None,
             prices: view.prices,
             curves: self.step().map_or(&[], |step| step.curves.as_slice()),

@@ -83,7 +83,8 @@ impl Expected {
             | Act::Tint(_)
             | Act::Prices(..)
             | Act::Toss(_)
-            | Act::MeasureCache(_) => {}
+            | Act::MeasureCache(_)
+            | Act::Judge(_) => {}
         }
     }
 

@@ -2,18 +2,19 @@
 
 use std::sync::Arc;
 
+use super::lab_aside::{LabAside, clear_tasks, show_tasks};
 use super::run::{Again, LessonPhase, SetAside};
 use super::scene::{tab_named, tint_named};
 use super::setup::{mode_of, setup_of};
 use super::{LessonCommand, LessonRun, restored_view};
 use crate::analysis::Prices;
 use crate::generation::{Limits, PaneSettings};
-use crate::lab::cache::{CacheRun, cache_blocking_reason};
+use crate::lab::cache::cache_blocking_reason;
 use crate::lab::{LabCommand, LabTab};
 use crate::lessons::{Act, Lesson, LessonProblem, Scene, Setup, draft};
 use crate::state::{
-    AppState, BranchCommand, Command, Effect, ModelStatus, Notice, Pace, Page, PaneId, Pin,
-    RunStatus, Tint, ViewChange,
+    AppState, BranchCommand, Command, Effect, ModelStatus, Notice, Pace, Page, PaneId, Pin, Tint,
+    ViewChange,
 };
 use crate::worker::ModelSource;
 
@@ -101,8 +102,7 @@ impl AppState {
             step_pane: self.branches.step_pane.take(),
             repetition: self.runs.repetition.take(),
             hidden: self.set_aside(&mut effects),
-            cache: self.set_cache_aside(&mut effects),
-            cache_tokens: self.lab.cache.n_tokens,
+            lab: LabAside::of(&mut self.lab, &mut effects),
         };
         effects.extend(self.set_up(&lesson.setup));
         self.view.dock_open = Some(true);
@@ -110,16 +110,6 @@ impl AppState {
         self.lessons.run = Some(LessonRun::new(lesson, place, aside));
         effects.extend(self.prompt.tokenize(&self.models.main));
         effects
-    }
-
-    /// Stops a measurement of the KV cache and takes it off the Lab page.
-    fn set_cache_aside(&mut self, effects: &mut Vec<Effect>) -> Option<CacheRun> {
-        effects.extend(self.dispatch(Command::Lab(LabCommand::Stop(LabTab::Cache))));
-        let mut run = self.lab.cache.run.take()?;
-        if run.status.is_running() {
-            run.status = RunStatus::Stopped;
-        }
-        Some(run)
     }
 
     /// Shows the panes, the prompt and the limits of a lesson.
@@ -139,10 +129,11 @@ impl AppState {
             self.pace = Pace::FullSpeed;
             effects.push(self.pace.request());
         }
-        // A task that asks for a tint, prices or coins must not be done already.
+        // A task that asks for a tint, prices, coins or a curve must not be done already.
         self.view.tint = Tint::default();
         self.view.prices = Prices::default();
         self.hand_drawn = None;
+        clear_tasks(&mut self.lab, &mut effects);
         self.panes.clear();
         self.add_panes(setup.panes.clone());
         self.start_over();
@@ -177,10 +168,8 @@ impl AppState {
         };
         self.lessons.progress.keep_place(&run);
         let mut effects = self.panes.stop_all();
-        self.set_cache_aside(&mut effects);
         let aside = run.into_aside();
-        self.lab.cache.run = aside.cache;
-        self.lab.cache.n_tokens = aside.cache_tokens;
+        aside.lab.bring_back(&mut self.lab, &mut effects);
         effects.extend(self.bring_back(aside.hidden));
         self.view = restored_view(aside.view, self.view);
         self.branches.step_pane = aside.step_pane;
@@ -245,7 +234,8 @@ impl AppState {
 
     /// Returns whether the engine is busy with the lesson.
     pub fn lesson_waits(&self) -> bool {
-        self.is_running() || self.lab.is_running(LabTab::Cache)
+        let mut tabs = [LabTab::Cache, LabTab::Prompts].into_iter();
+        self.is_running() || tabs.any(|tab| self.lab.is_running(tab))
     }
 
     /// Returns whether the task is done, so that the answer can be shown.
@@ -258,7 +248,7 @@ impl AppState {
     fn scene_of<'a>(&'a self, run: &'a LessonRun) -> Scene<'a> {
         Scene {
             hand: self.hand_draws(),
-            ..run.scene(&self.panes, self.pin, &self.view, self.lab.cache.times())
+            ..run.scene(&self.panes, self.pin, &self.view, &self.lab)
         }
     }
 
@@ -399,7 +389,12 @@ impl AppState {
         }
         let generates = matches!(
             act,
-            Act::Generate | Act::GenerateIn(_) | Act::Step | Act::Score(..) | Act::MeasureCache(_)
+            Act::Generate
+                | Act::GenerateIn(_)
+                | Act::Step
+                | Act::Score(..)
+                | Act::MeasureCache(_)
+                | Act::Judge(_)
         );
         !generates || (self.prompt.reading.is_some() && self.blocking_reason().is_none())
     }
@@ -454,6 +449,11 @@ impl AppState {
             Act::MeasureCache(n_tokens) => {
                 self.lab.cache.n_tokens = n_tokens;
                 self.dispatch(Command::Lab(LabCommand::Run(LabTab::Cache)))
+            }
+            Act::Judge(list) => {
+                self.page = Page::Lab;
+                show_tasks(&mut self.lab, list);
+                self.dispatch(Command::Lab(LabCommand::Run(LabTab::Prompts)))
             }
             Act::Prices(input, output) => {
                 self.view.prices = Prices { input, output };
