@@ -116,6 +116,8 @@ impl TasksRecord<'_> {
             "settings": words(pane),
             "share_right": share.map(|share| share.share),
             "interval": share.and_then(|share| share.interval).map(ends),
+            "n_tokens": self.reading.overview.get(index).map(|row| row.n_tokens),
+            "n_different": self.reading.overview.get(index).map(|row| row.n_different),
             "self_consistency": consistency.iter().map(|vote| vote.accuracy).collect::<Vec<_>>(),
             "pass_at": pass_at.iter().map(|pass| pass.share).collect::<Vec<_>>(),
         })

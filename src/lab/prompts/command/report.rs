@@ -52,6 +52,7 @@ fn shares(record: &TasksRecord<'_>) -> Vec<Vec<Cell>> {
     let n = results.comparable().count();
     let first = [Cell::left(&format!("all {n}")), Cell::left("")];
     rows.push(first.into_iter().chain(all).collect());
+    rows.extend(overview(record));
     let order = record.reading.order.iter().copied();
     let judged = order.filter(|task| {
         let task = results.tasks().get(*task);
@@ -68,6 +69,41 @@ fn shares(record: &TasksRecord<'_>) -> Vec<Vec<Cell>> {
         rows.push(first.into_iter().chain(cells).collect());
     }
     rows
+}
+
+/// Returns the rows about all answers: votes among them, their variety and their length.
+fn overview(record: &TasksRecord<'_>) -> Vec<Vec<Cell>> {
+    let overview = &record.reading.overview;
+    let n = overview.iter().map(|row| row.n_answers).max().unwrap_or(0);
+    let number = |value: Option<f64>| value.map(|value| format!("{value:.1}"));
+    let all: [(String, Vec<Option<String>>); 4] = [
+        (
+            format!("vote of {n}"),
+            overview.iter().map(|row| row.vote.map(percent)).collect(),
+        ),
+        (
+            format!("any of {n}"),
+            overview.iter().map(|row| row.any.map(percent)).collect(),
+        ),
+        (
+            "different answers".to_owned(),
+            overview.iter().map(|row| number(row.n_different)).collect(),
+        ),
+        (
+            "tokens".to_owned(),
+            overview.iter().map(|row| number(row.n_tokens)).collect(),
+        ),
+    ];
+    all.into_iter()
+        .filter(|(_, values)| values.iter().any(Option::is_some))
+        .map(|(name, values)| {
+            let first = [Cell::left(&name), Cell::left("")];
+            let values = values
+                .into_iter()
+                .map(|value| Cell::right(value.unwrap_or_else(|| "–".to_owned())));
+            first.into_iter().chain(values).collect()
+        })
+        .collect()
 }
 
 /// "3 of 5, exactly 57 %": the answers that are right, and the probability of one.

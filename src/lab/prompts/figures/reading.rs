@@ -1,6 +1,7 @@
 //! What the answers say about the settings.
 
 use super::curve::Curve;
+use super::overview::PaneOverview;
 use super::results::{JudgedPane, TaskResults};
 use super::statistics::{
     AxisPoint, Comparison, JudgedSetting, PromptShare, ShareEstimate, Verdict, axis_sentence,
@@ -19,6 +20,9 @@ pub struct TasksReading {
     /// Each pair of settings.
     pub pairs: Vec<Comparison>,
     pub verdict: Option<Verdict>,
+    /// What the answers under each of the settings cost, and what several are good for. Empty until
+    /// the run has ended.
+    pub overview: Vec<PaneOverview>,
     /// Two settings of which the first is better, although not all answers are there yet.
     pub decided: Option<(usize, usize)>,
     /// How many tasks must be done before it is computed again.
@@ -30,6 +34,8 @@ impl TasksReading {
     pub fn of(results: &TaskResults) -> Self {
         let mut reading = Self::of_running(results);
         reading.decided = None;
+        let panes = 0..results.panes.len();
+        reading.overview = panes.map(|pane| PaneOverview::of(results, pane)).collect();
         let disagreement = |task: usize| results.disagreement(task);
         reading
             .order
@@ -64,6 +70,7 @@ impl TasksReading {
                 })
                 .collect(),
             verdict: sentence(&settings, &pairs),
+            overview: Vec::new(),
             decided: decided(&shares, &pairs),
             pairs,
             n_next: n_done + n_done / 8 + 1,

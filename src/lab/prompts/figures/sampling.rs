@@ -26,41 +26,48 @@ impl TaskResults {
     /// Returns the accuracy of a vote among 1, 2, … answers under one of the settings. Answers agree
     /// if they are the same apart from spaces around them.
     pub fn self_consistency(&self, pane: usize) -> Vec<SelfConsistency> {
-        let of_tasks: Vec<Vec<GroupedAnswer>> = self
-            .comparable()
-            .map(|task| self.votes(task, pane))
-            .filter(|votes| !votes.is_empty())
-            .collect();
+        let of_tasks = self.all_votes(pane);
         let n_max = of_tasks.iter().map(Vec::len).min().unwrap_or(0);
-        let accuracy = |n: usize| {
-            let of_tasks = of_tasks
-                .iter()
-                .filter_map(|votes| majority_accuracy(votes, n));
-            mean(of_tasks)
-        };
-        (1..=n_max)
-            .map(|n| SelfConsistency {
-                n,
-                accuracy: accuracy(n),
-            })
-            .collect()
+        let accuracies = (1..=n_max).filter_map(|n| {
+            let accuracy = accuracy(&of_tasks, n)?;
+            Some(SelfConsistency { n, accuracy })
+        });
+        accuracies.collect()
+    }
+
+    /// Returns the accuracy of a vote among this many answers. `None` if a task has fewer.
+    pub(super) fn accuracy_of_vote(&self, pane: usize, n: usize) -> Option<f64> {
+        accuracy(&self.all_votes(pane), n)
     }
 
     /// Returns the probability that one of 1, 2, … answers is right.
     pub fn pass_at(&self, pane: usize) -> Vec<PassAt> {
-        let of_tasks: Vec<(usize, usize)> = self
-            .comparable()
-            .filter_map(|task| self.n_right(task, pane))
-            .collect();
-        let n_max = of_tasks.iter().map(|(_, n)| *n).min().unwrap_or(0);
-        let share = |k: usize| {
-            mean(
-                of_tasks
-                    .iter()
-                    .filter_map(|(right, n)| pass_at_k(*n, *right, k)),
-            )
-        };
-        (1..=n_max).map(|k| PassAt { k, share: share(k) }).collect()
+        let n_max = self.n_right_of_all(pane).map(|(_, n)| n).min().unwrap_or(0);
+        let shares = (1..=n_max).filter_map(|k| {
+            let share = self.share_of_any(pane, k)?;
+            Some(PassAt { k, share })
+        });
+        shares.collect()
+    }
+
+    /// Returns the probability that at least one of this many answers is right. `None` if a task has
+    /// fewer.
+    pub(super) fn share_of_any(&self, pane: usize, k: usize) -> Option<f64> {
+        let of_tasks = self.n_right_of_all(pane);
+        let shares: Option<Vec<f64>> = of_tasks.map(|(right, n)| pass_at_k(n, right, k)).collect();
+        mean(&shares?)
+    }
+
+    fn n_right_of_all(&self, pane: usize) -> impl Iterator<Item = (usize, usize)> {
+        let tasks = self.comparable();
+        tasks.filter_map(move |task| self.n_right(task, pane))
+    }
+
+    /// Returns what the answers to each task vote for.
+    fn all_votes(&self, pane: usize) -> Vec<Vec<GroupedAnswer>> {
+        let tasks = self.comparable();
+        let votes = tasks.map(|task| self.votes(task, pane));
+        votes.filter(|votes| !votes.is_empty()).collect()
     }
 
     /// Returns what each answer votes for, and whether that is right.
@@ -84,7 +91,13 @@ impl TaskResults {
     }
 }
 
-fn mean(values: impl Iterator<Item = f64>) -> f64 {
-    let (sum, n) = values.fold((0.0, 0_usize), |(sum, n), value| (sum + value, n + 1));
-    sum / n.max(1) as f64
+/// Returns the accuracy of votes among `n` answers to each task.
+fn accuracy(of_tasks: &[Vec<GroupedAnswer>], n: usize) -> Option<f64> {
+    let of_tasks = of_tasks.iter().map(|votes| majority_accuracy(votes, n));
+    mean(&of_tasks.collect::<Option<Vec<f64>>>()?)
+}
+
+fn mean(values: &[f64]) -> Option<f64> {
+    let sum: f64 = values.iter().sum();
+    (!values.is_empty()).then(|| sum / values.len() as f64)
 }

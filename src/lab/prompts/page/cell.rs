@@ -3,6 +3,7 @@
 use egui::{Align, Label, Layout, ScrollArea, Ui};
 
 use super::answers::answers_ui;
+use super::overview;
 use crate::design::fonts::Face;
 use crate::design::icons::Icon;
 use crate::design::theme::Theme;
@@ -26,9 +27,7 @@ const N_EXPECTED: usize = 200;
 pub(super) fn show(ui: &mut Ui, run: &mut TasksRun, commands: &mut Vec<Command>) {
     ui.spacing_mut().item_spacing.y = 6.0;
     let Some((task, pane)) = run.selected else {
-        let words = "Select a cell to read its answers.";
-        let words = Face::Small.text(words).color(Theme::of(ui).text_3);
-        ui.add(Label::new(words).wrap());
+        overview::show(ui, run);
         return;
     };
     let mut send = |command| commands.push(Command::Lab(LabCommand::Prompts(command)));

@@ -5,6 +5,7 @@ mod answers;
 mod any_setting;
 mod cell;
 mod empty;
+mod overview;
 mod setup;
 mod spellings;
 mod table;

@@ -8,6 +8,7 @@ use crate::design::fonts::Face;
 use crate::design::style::reserve_scroll_bars;
 use crate::design::theme::Theme;
 use crate::design::widgets::{Button, focus_ring};
+use crate::generation::formatting::counted;
 use crate::lab::prompts::TasksRun;
 use crate::lab::prompts::figures::{TaskResults, TasksReading};
 use crate::lab::prompts::plot::{
@@ -63,6 +64,9 @@ pub(super) fn show(ui: &mut Ui, run: &mut TasksRun, commands: &mut Vec<Command>)
                 let (all, rest) = rows.split_top_bottom_at_y(rows.top() + ALL);
                 let all = all.with_max_x(all.right() - SCROLL_BAR);
                 all_row_ui(ui, all, columns, &run.results, &run.reading);
+                if all_ui(ui, all, &run.results) {
+                    run.selected = None;
+                }
                 rows = rest;
             }
             rows_ui(
@@ -71,6 +75,17 @@ pub(super) fn show(ui: &mut Ui, run: &mut TasksRun, commands: &mut Vec<Command>)
                 run,
             );
         });
+}
+
+/// Lets the user point at the row of all tasks. Returns whether it was clicked.
+fn all_ui(ui: &Ui, row: Rect, results: &TaskResults) -> bool {
+    let response = ui.interact(row, ui.scope_id().with("all"), Sense::click());
+    response.widget_info(|| {
+        let tasks = counted(results.n_comparable(), "task");
+        WidgetInfo::labeled(Role::Button, true, format!("All {tasks}"))
+    });
+    focus_ring(ui, &response, 3);
+    response.clicked()
 }
 
 /// Draws the visible rows. A click selects a cell.

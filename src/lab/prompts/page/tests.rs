@@ -68,6 +68,15 @@ fn cells_say_what_they_show_and_the_arrows_move_between_them() {
     window.get_by_label("Answer 2, wrong: Mars");
     window.get_by_label("The answers part at token 1: ‘Venus’, ‘Mars’.");
     press(&mut window, "Answer 1, right: Venus");
+    press(&mut window, "All 2 tasks");
+    assert_eq!(table(window.state()).selected, None);
+    window.get_by_label("vote of 2");
+    window.get_by_label("different");
+    press(
+        &mut window,
+        "Task 2, pure sampling, 50 percent, 1 of 2 right",
+    );
+    press(&mut window, "Answer 1, right: Venus");
     let seed = table(window.state()).results.answers(1, 1)[0].seed;
     window.get_by_label("2 tokens · End of text");
     key(&mut window, Modifiers::NONE, Key::Enter);

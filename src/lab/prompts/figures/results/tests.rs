@@ -139,6 +139,15 @@ fn several_answers_vote() {
     }
     let pass_at: Vec<f64> = results.pass_at(1).iter().map(|pass| pass.share).collect();
     assert!((pass_at[0] - 2.0 / 3.0).abs() < 1e-12 && pass_at[1] == 1.0);
+
+    let overview = TasksReading::of(&results).overview;
+    assert_eq!(overview[0].vote, None, "greedy decoding gives one answer");
+    assert_eq!((overview[1].n_answers, overview[1].vote), (3, Some(1.0)));
+    assert_eq!(overview[1].any, Some(1.0));
+    // Two of three answers say the same, if in different tokens: two, three and two with their ends.
+    assert_eq!(overview[1].n_different, Some(2.0));
+    assert_eq!(overview[1].n_tokens, Some(7.0 / 3.0));
+    assert_eq!(overview[1].n_thought, None);
 }
 
 #[test]
