@@ -9,7 +9,7 @@ use super::{AppState, Effect, PaneId, RunTexts};
 use crate::export::json::Form;
 use crate::generation::{ByteSize, Generation};
 
-/// How the window writes run files.
+/// How the window writes run files, and the texts and tables of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RunFileStyle {
@@ -17,6 +17,8 @@ pub struct RunFileStyle {
     pub indented: bool,
     /// Whether the file keeps all recorded probabilities, not only those of the most likely tokens.
     pub all_probabilities: bool,
+    /// Whether texts and tables leave thoughts out.
+    pub leaves_thoughts_out: bool,
 }
 
 impl RunFileStyle {

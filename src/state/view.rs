@@ -374,6 +374,4 @@ pub struct ViewChoices {
     pub picture_target: PictureTarget,
     /// How run files are written.
     pub run_file: RunFileStyle,
-    /// Whether exported texts and tables leave thoughts out.
-    pub leaves_thoughts_out: bool,
 }

@@ -224,9 +224,9 @@ fn thoughts_item_ui(ui: &mut Ui, state: &mut AppState) {
     if thoughts.next().is_none() {
         return;
     }
-    let is_out = state.view.leaves_thoughts_out;
-    if menu_item(ui, "Leave thoughts out", "of texts and tables", is_out).clicked() {
-        state.view.leaves_thoughts_out = !is_out;
+    let is_out = &mut state.view.run_file.leaves_thoughts_out;
+    if menu_item(ui, "Leave thoughts out", "of texts and tables", *is_out).clicked() {
+        *is_out = !*is_out;
     }
 }
 

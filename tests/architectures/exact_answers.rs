@@ -71,9 +71,10 @@ fn plan(case: &Value) -> TasksPlan {
         limits: Limits {
             max_new_tokens: case["max_new_tokens"].as_u64().unwrap() as usize,
             stop_strings: strings(&case["stops"]),
-            end_of_text: match ignores_end_tokens {
-                true => EndOfText::Ignored,
-                false => EndOfText::Stops,
+            end_of_text: if ignores_end_tokens {
+                EndOfText::Ignored
+            } else {
+                EndOfText::Stops
             },
         },
     }

@@ -123,13 +123,48 @@ impl ExactShare {
 pub struct Spelling {
     /// The tokens of the answer, without the one that ends it unless it is also part of the answer.
     pub tokens: Vec<TokenId>,
+    /// The probability of its tokens up to each of them, under each of the settings.
+    pub prefix_probs: Vec<Vec<f64>>,
     /// Its probability, with all ends that count, under each of the settings.
     pub probs: Vec<f64>,
 }
 
+impl Spelling {
+    /// Returns the probability of each token after those before it, under the settings at this
+    /// index, and that of an end after them. The end is `None` if the last token has it in itself.
+    pub fn token_probs(&self, settings: usize) -> (Vec<f64>, Option<f64>) {
+        let of = |probs: &Vec<f64>| probs.get(settings).copied().unwrap_or_default();
+        let mut before = 1.0;
+        let mut share_of = |prob: f64| {
+            let share = if before > 0.0 { prob / before } else { 0.0 };
+            before = prob;
+            share
+        };
+        let tokens = self.prefix_probs.iter().map(|probs| share_of(of(probs)));
+        let tokens = tokens.collect();
+        let has_end = self.prefix_probs.last() != Some(&self.probs);
+        let end = has_end.then(|| share_of(of(&self.probs)));
+        (tokens, end)
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::task_seed;
+    use super::{Spelling, task_seed};
+    use crate::decoding::TokenId;
+
+    #[test]
+    fn the_probabilities_of_the_tokens_and_the_end_multiply_to_that_of_the_spelling() {
+        let mut spelling = Spelling {
+            tokens: vec![TokenId(1), TokenId(2)],
+            prefix_probs: vec![vec![0.5, 0.0], vec![0.25, 0.0]],
+            probs: vec![0.2, 0.0],
+        };
+        assert_eq!(spelling.token_probs(0), (vec![0.5, 0.5], Some(0.8)));
+        assert_eq!(spelling.token_probs(1), (vec![0.0, 0.0], Some(0.0)));
+        spelling.probs = vec![0.25, 0.0];
+        assert_eq!(spelling.token_probs(0), (vec![0.5, 0.5], None));
+    }
 
     #[test]
     fn each_task_has_its_own_seeds() {

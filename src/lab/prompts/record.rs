@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::figures::checks::Verdict;
+use super::figures::checks::{Check, Verdict};
 use super::figures::statistics::Interval;
 use super::figures::tasks::TaskPrompt;
 use super::figures::{Curve, JudgedAnswer, JudgedPane, TaskResults, TasksReading};
@@ -128,7 +128,7 @@ impl TasksRecord<'_> {
         let Some(own) = results.tasks().get(task) else {
             return Value::Null;
         };
-        let expected: Vec<String> = own.checks.iter().map(|check| check.spec()).collect();
+        let expected: Vec<String> = own.checks.iter().map(Check::spec).collect();
         let exact = results.exact(task);
         let shares = exact.map(|exact| {
             let shares = exact.shares.iter().map(|share| {

@@ -124,7 +124,11 @@ pub(super) fn deliver_exact(state: &mut AppState, id: GenerationId, task: usize,
         .collect();
     let tokens = vec![TokenId(MARS)];
     let exact = ExactFound {
-        spellings: vec![Spelling { tokens, probs }],
+        spellings: vec![Spelling {
+            tokens,
+            prefix_probs: vec![vec![0.95; n]],
+            probs,
+        }],
         shares,
         refusal: None,
     };

@@ -39,7 +39,7 @@ impl RenderedDocument for EverythingDocument {
 fn file_facts(state: &AppState) -> FileFacts {
     FileFacts {
         finished_at: state.run_header().finished_at,
-        leaves_thoughts_out: state.view.leaves_thoughts_out,
+        leaves_thoughts_out: state.view.run_file.leaves_thoughts_out,
     }
 }
 

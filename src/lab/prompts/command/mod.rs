@@ -184,7 +184,7 @@ fn answer(
 /// Judges a text by each check.
 fn try_checks(checks: &[String], text: &str) -> Result<(), Failure> {
     let mut is_right = true;
-    let mut lines = String::new();
+    let mut lines = Vec::new();
     for spec in checks {
         let check = Check::parse(spec).map_err(|error| Failure::usage(error.to_string()))?;
         let verdict = check.judge(Answer {
@@ -196,9 +196,9 @@ fn try_checks(checks: &[String], text: &str) -> Result<(), Failure> {
             Verdict::Wrong { why } => format!("wrong: {why}"),
         };
         is_right &= verdict == Verdict::Right;
-        lines.push_str(&format!("{}  {words}\n", check.spec()));
+        lines.push(format!("{}  {words}\n", check.spec()));
     }
-    console::print(lines.as_bytes())?;
+    console::print(lines.concat().as_bytes())?;
     if is_right {
         Ok(())
     } else {

@@ -205,12 +205,11 @@ impl ExactJob {
         self.prompt.keep(context);
         let (shares, mut spellings) = self.tree.into_found();
         for spelling in &mut spellings {
-            let probs = std::mem::take(&mut spelling.probs);
-            spelling.probs = chains
-                .spread(probs)
-                .into_iter()
-                .map(Option::unwrap_or_default)
-                .collect();
+            let rows = spelling.prefix_probs.iter_mut();
+            for probs in rows.chain([&mut spelling.probs]) {
+                let spread = chains.spread(std::mem::take(probs)).into_iter();
+                *probs = spread.map(Option::unwrap_or_default).collect();
+            }
         }
         let shares: Vec<Option<ExactShare>> = chains.spread(shares);
         ExactFound {

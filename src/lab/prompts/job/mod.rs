@@ -59,7 +59,7 @@ enum Stage {
     Beginning,
     /// Nothing can be computed under any of the settings.
     Refused,
-    Computing(ExactJob),
+    Computing(Box<ExactJob>),
     Computed,
     Drawing(Box<dyn Job>),
     Ended,
@@ -104,7 +104,8 @@ impl TasksJob {
         } else {
             let tokens = read.tokens.clone();
             let limits = &self.plan.limits;
-            Stage::Computing(ExactJob::new(tokens, &self.chains, limits, context))
+            let job = ExactJob::new(tokens, &self.chains, limits, context);
+            Stage::Computing(Box::new(job))
         };
         Some(TaskNews::Read(read))
     }
@@ -112,7 +113,7 @@ impl TasksJob {
     /// Goes on computing how likely the right answers are.
     fn compute(
         &mut self,
-        mut job: ExactJob,
+        mut job: Box<ExactJob>,
         context: &mut JobContext<'_>,
     ) -> Result<Option<TaskNews>, EngineError> {
         let task = self.plan.tasks.get(self.task);

@@ -165,6 +165,10 @@ fn a_probability_is_the_sum_over_all_spellings() {
             );
         }
         let best = found.spellings.first().unwrap();
+        let (tokens, end) = best.token_probs(1);
+        let product: f64 = tokens.iter().product::<f64>() * end.unwrap_or(1.0);
+        assert!((product - best.probs[1]).abs() < 1e-12, "{best:?}");
+        assert_eq!(tokens.len(), best.tokens.len());
         assert!(best.probs[1] > 0.0 && best.probs[1] <= found.shares[1].unwrap().at_most);
     }
 }

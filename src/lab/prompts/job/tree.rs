@@ -20,6 +20,8 @@ const N_KEPT: usize = 8;
 pub(super) struct Beginning {
     pub tokens: Vec<TokenId>,
     bytes: Vec<u8>,
+    /// The probability of its tokens up to each of them, under each chain.
+    prefix_probs: Vec<Vec<f64>>,
     /// Its probability under each chain.
     probs: Vec<f64>,
 }
@@ -28,6 +30,11 @@ impl Beginning {
     /// The largest of its probabilities.
     fn prob(&self) -> f64 {
         self.probs.iter().copied().fold(0.0, f64::max)
+    }
+
+    /// Returns the probabilities up to each token of it and of one more.
+    fn prefix_probs_with(&self, next: &[f64]) -> Vec<Vec<f64>> {
+        [&self.prefix_probs[..], &[next.to_vec()]].concat()
     }
 }
 
@@ -48,6 +55,7 @@ impl SpellingTree {
         let nothing = Beginning {
             tokens: Vec::new(),
             bytes: Vec::new(),
+            prefix_probs: Vec::new(),
             probs: vec![1.0; n_chains],
         };
         Self {
@@ -103,13 +111,20 @@ impl SpellingTree {
             match next {
                 Next::Right { is_end: true } => add(&mut ended, &probs),
                 Next::Right { is_end: false } => {
-                    let tokens = [&beginning.tokens[..], &[token]].concat();
-                    self.found(tokens, probs);
+                    self.found(Spelling {
+                        tokens: [&beginning.tokens[..], &[token]].concat(),
+                        prefix_probs: beginning.prefix_probs_with(&probs),
+                        probs,
+                    });
                 }
                 Next::Open => self.push(beginning, token, probs, spelled),
             }
         }
-        self.found(beginning.tokens.clone(), ended);
+        self.found(Spelling {
+            tokens: beginning.tokens.clone(),
+            prefix_probs: beginning.prefix_probs.clone(),
+            probs: ended,
+        });
         Ok(())
     }
 
@@ -125,6 +140,7 @@ impl SpellingTree {
         let longer = Beginning {
             tokens: [&beginning.tokens[..], &[token]].concat(),
             bytes: [&beginning.bytes[..], &piece.bytes].concat(),
+            prefix_probs: beginning.prefix_probs_with(&probs),
             probs,
         };
         if longer.prob() > 0.0 && longer.tokens.len() < self.n_max_tokens {
@@ -136,13 +152,13 @@ impl SpellingTree {
     }
 
     /// Adds a spelling, unless no chain writes it.
-    fn found(&mut self, tokens: Vec<TokenId>, probs: Vec<f64>) {
+    fn found(&mut self, spelling: Spelling) {
         let best = |probs: &[f64]| probs.iter().copied().fold(0.0, f64::max);
-        if best(&probs) <= 0.0 {
+        if best(&spelling.probs) <= 0.0 {
             return;
         }
-        add(&mut self.right, &probs);
-        self.spellings.push(Spelling { tokens, probs });
+        add(&mut self.right, &spelling.probs);
+        self.spellings.push(spelling);
         self.spellings
             .sort_by(|a, b| best(&b.probs).total_cmp(&best(&a.probs)));
         self.spellings.truncate(N_KEPT);

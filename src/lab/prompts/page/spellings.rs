@@ -123,18 +123,29 @@ fn spelling_ui(ui: &mut Ui, run: &CurveRun, spelling: &Spelling) {
     let theme = Theme::of(ui);
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(4.0, 4.0);
-        for token in spelling.tokens.iter().take(N_TOKENS) {
+        let (probs, end) = spelling.token_probs(run.base);
+        for (token, prob) in spelling.tokens.iter().zip(probs).take(N_TOKENS) {
             let piece = run.results.vocabulary().piece(*token);
             token_ui(ui, &token_word(&piece), Face::Candidate);
+            prob_ui(ui, prob);
         }
         if spelling.tokens.len() > N_TOKENS {
             ui.label(Face::Small.text("…").color(theme.text_3));
         }
-        token_ui(ui, "end", Face::Special);
+        if let Some(end) = end {
+            token_ui(ui, "end", Face::Special);
+            prob_ui(ui, end);
+        }
         let prob = spelling.probs.get(run.base).copied().unwrap_or_default();
         let words = format!("= {}", share_percent(prob));
         ui.label(Face::Medium.text(words).color(theme.text_1));
     });
+}
+
+/// Draws the probability of the token before it.
+fn prob_ui(ui: &mut Ui, prob: f64) {
+    let words = Face::Micro.text(share_percent(prob));
+    ui.label(words.color(Theme::of(ui).text_2));
 }
 
 /// Draws a token on its own fill.

@@ -133,7 +133,7 @@ impl PromptsTab {
         if let TaskSource::Example(index) = source
             && let Some(example) = EXAMPLES.get(index)
         {
-            self.form.template = example.template.to_owned();
+            example.template.clone_into(&mut self.form.template);
             self.form.checks = example.checks.iter().map(ToString::to_string).collect();
             self.form.n_tokens = example.n_tokens;
             self.form.stop = example.stop;

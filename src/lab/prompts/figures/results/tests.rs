@@ -138,7 +138,7 @@ fn several_answers_vote() {
         assert!((found - expected).abs() < 1e-12, "{accuracy:?}");
     }
     let pass_at: Vec<f64> = results.pass_at(1).iter().map(|pass| pass.share).collect();
-    assert!((pass_at[0] - 2.0 / 3.0).abs() < 1e-12 && pass_at[1] == 1.0);
+    assert!((pass_at[0] - 2.0 / 3.0).abs() < 1e-12 && pass_at[1] > 1.0 - 1e-12);
 
     let overview = TasksReading::of(&results).overview;
     assert_eq!(overview[0].vote, None, "greedy decoding gives one answer");
@@ -163,7 +163,7 @@ fn the_reading_compares_the_settings() {
     }
     let reading = TasksReading::of(&results);
     assert_eq!(reading.order, [1, 0, 2], "most disagreement first");
-    assert_eq!(reading.shares[0].unwrap().share, 1.0);
+    assert!(reading.shares[0].unwrap().share > 1.0 - 1e-12);
     assert!((reading.shares[1].unwrap().share - 1.0 / 3.0).abs() < 1e-12);
     assert_eq!(reading.pairs.len(), 1);
     assert_eq!(reading.pairs[0].paired.n_wins, 2);
