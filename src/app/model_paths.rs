@@ -10,6 +10,7 @@ use eframe::egui;
 use super::background;
 use crate::export::is_run_name;
 use crate::generation::formatting::io_words;
+use crate::lab::LabTab;
 use crate::lessons::is_lesson_name;
 use crate::state::{Command, ModelsCommand, PathPurpose, RunCommand};
 
@@ -28,7 +29,7 @@ pub(super) fn check(ctx: egui::Context, paths: Vec<PathBuf>, answers: SyncSender
     });
 }
 
-/// Checks whether a dropped path can be a model, a run, a lesson or a text. Sends the command that
+/// Checks whether a dropped path can be a model, a run, a lesson, a text or a list of tasks. Sends the command that
 /// opens it, or the reason why it can't be opened.
 pub(super) fn check_dropped(ctx: egui::Context, path: PathBuf, answers: SyncSender<Command>) {
     background::run(ctx, NAME, answers, || {
@@ -40,6 +41,9 @@ pub(super) fn check_dropped(ctx: egui::Context, path: PathBuf, answers: SyncSend
         }
         if has_extension(&path, &["txt", "md"]) {
             return Command::PathGiven(PathPurpose::Text, path);
+        }
+        if has_extension(&path, &["csv", "tsv", "jsonl"]) {
+            return Command::PathGiven(PathPurpose::Lab(LabTab::Prompts), path);
         }
         Command::Models(match refusal(&path) {
             None => ModelsCommand::Open(path),
@@ -84,8 +88,9 @@ fn refusal(path: &Path) -> Option<String> {
     }
     let name = path.file_name().unwrap_or(path.as_os_str());
     Some(format!(
-        "‘{}’ is neither a model, a run nor a text. Quartet opens GGUF files, safetensors files next \
-         to a config.json, folders with both, its own run files, and .txt and .md files to score.",
+        "‘{}’ is neither a model, a run, a text nor a list of tasks. Quartet opens GGUF files, safetensors files next \
+         to a config.json, folders with both, its own run files, .txt and .md files to score, and .csv, \
+         .tsv and .jsonl files with tasks.",
         name.to_string_lossy()
     ))
 }

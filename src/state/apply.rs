@@ -409,6 +409,7 @@ impl AppState {
                 self.apply_to_pane_models(PaneModelCommand::Choose(pane, source))
             }
             PathPurpose::Lab(tab) => {
+                (self.page, self.lab.tab) = (Page::Lab, tab);
                 self.lab.use_path(tab, path);
                 Vec::new()
             }

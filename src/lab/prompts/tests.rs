@@ -13,7 +13,9 @@ use crate::decoding::TokenId;
 use crate::generation::{FinishReason, GenerationId, Piece, SweepText, Vocabulary};
 use crate::lab::{LabCommand, LabTab};
 use crate::state::tests::{Event, JobUpdate, Request, planned, ready, report, update_job};
-use crate::state::{AppState, Command, Effect, ModelStatus, Page, PictureStyle, RunStatus};
+use crate::state::{
+    AppState, Command, Effect, ModelStatus, Page, PathPurpose, PictureStyle, RunStatus,
+};
 use crate::ui::pictures::Palette;
 
 /// The tokens of the answers in these tests.
@@ -291,4 +293,23 @@ fn a_picture_shows_the_table_or_the_curve() {
     ] {
         assert!(picture.contains(words), "{words}");
     }
+}
+
+#[test]
+fn a_file_that_is_dropped_or_chosen_becomes_the_list() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("capitals.csv");
+    std::fs::write(&path, "prompt,expected\nCapital of Norway?,Oslo\n").unwrap();
+    let mut state = ready();
+    let purpose = PathPurpose::Lab(LabTab::Prompts);
+    state.apply(Command::PathGiven(purpose.clone(), path.clone()));
+    assert_eq!((state.page, state.lab.tab), (Page::Lab, LabTab::Prompts));
+    let form = &state.lab.prompts.form;
+    assert_eq!(form.source, TaskSource::File(path));
+    assert_eq!(form.tasks().unwrap().tasks.len(), 1);
+
+    let missing = folder.path().join("none.csv");
+    state.apply(Command::PathGiven(purpose, missing));
+    let error = state.lab.prompts.form.tasks().unwrap_err();
+    assert!(error.starts_with("‘none.csv’ can’t be read: "), "{error}");
 }
