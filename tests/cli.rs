@@ -645,6 +645,51 @@ fn a_model_is_inspected_without_being_loaded() {
     ] {
         assert!(table.contains(words), "{table}");
     }
+    let output = quartet(&["inspect", model, "--tokens", "100", "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(json["name"], "quartet-stories-q8_0");
+    assert_eq!(
+        (&json["n_context"], &json["memory"]["n_panes"]),
+        (&384.into(), &4.into())
+    );
+}
+
+#[test]
+fn shells_get_completions_and_man_pages() {
+    let script = quartet(&["completions", "bash"]);
+    assert!(
+        stdout(&script).contains("quartet__subcmd__prompts"),
+        "{}",
+        stdout(&script)
+    );
+    let page = quartet(&["man", "prompts"]);
+    assert!(
+        stdout(&page).contains("\\-\\-template"),
+        "{}",
+        stdout(&page)
+    );
+    let unknown = quartet(&["man", "nothing"]);
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(
+        stderr(&unknown).contains("no command \"nothing\""),
+        "{}",
+        stderr(&unknown)
+    );
+}
+
+#[test]
+fn recommended_models_are_listed_as_json() {
+    let output = quartet(&["search", "--json"]);
+    let lines = stdout(&output);
+    assert!(lines.lines().count() >= 2, "{lines}");
+    for line in lines.lines() {
+        let model: serde_json::Value = serde_json::from_str(line).unwrap();
+        assert!(
+            model["repository"].as_str().unwrap().contains('/'),
+            "{line}"
+        );
+        assert!(model["n_bytes"].as_u64().unwrap() > 1_000_000, "{line}");
+    }
 }
 
 /// Checks that both commands fail with the same message.
@@ -1028,6 +1073,11 @@ fn a_token_of_an_exported_run_is_explained_without_a_model() {
     assert!(lines[5].contains("A takes ‘"), "{words}");
     let by_name = quartet(&["why", file, "--pane", "Top-p", "--token", "4"]);
     assert_eq!(stdout(&by_name), words);
+    let json = quartet(&["why", file, "--pane", "D", "--token", "4", "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&stdout(&json)).unwrap();
+    assert_eq!((&json["pane"], &json["token"]), (&"D".into(), &4.into()));
+    assert_eq!(json["title"], lines[1]);
+    assert_eq!(json["story"], lines[2]);
 
     for (arguments, code, message) in [
         (

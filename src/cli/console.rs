@@ -25,6 +25,11 @@ pub(crate) fn print(bytes: &[u8]) -> Result<(), Failure> {
     }
 }
 
+/// Writes a value to standard output, as JSON in one line.
+pub(crate) fn print_json_line(value: &serde_json::Value) -> Result<(), Failure> {
+    print(format!("{value}\n").as_bytes())
+}
+
 /// Writes a line to standard error.
 pub(crate) fn note(line: &str) {
     // If standard error is closed, there is nowhere left to report it.

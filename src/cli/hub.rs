@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal};
 use std::time::Duration;
 
 use clap::Args;
+use serde_json::{Value, json};
 
 use super::console;
 use super::count::count;
@@ -40,6 +41,18 @@ pub(super) struct SearchArguments {
     #[arg(long, value_name = "N", default_value_t = 10)]
     #[arg(value_parser = count::<usize>(1..=1_000))]
     limit: usize,
+
+    /// Print one JSON object per repository instead
+    #[arg(long)]
+    json: bool,
+}
+
+/// The arguments of `quartet models`.
+#[derive(Debug, Args)]
+pub(super) struct ModelsArguments {
+    /// Print one JSON object per model instead
+    #[arg(long)]
+    json: bool,
 }
 
 /// The arguments of `quartet download`.
@@ -58,8 +71,28 @@ pub(super) struct DownloadArguments {
 /// Prints the matching repositories, whether they open, and the sizes of their models.
 pub(super) fn search(arguments: &SearchArguments) -> Result<(), Failure> {
     if arguments.words.is_empty() {
-        return console::print(recommendations().as_bytes());
+        if !arguments.json {
+            return console::print(recommendations().as_bytes());
+        }
+        return RECOMMENDED.iter().try_for_each(|model| {
+            console::print_json_line(&json!({
+                "repository": model.repository,
+                "name": model.name,
+                "file": model.file,
+                "quantization": model.quantization,
+                "n_bytes": model.n_bytes(),
+                "license": model.license,
+                "why": model.why,
+            }))
+        });
     }
+    let print = |repository: &Repository| {
+        if arguments.json {
+            console::print_json_line(&repository_json(repository))
+        } else {
+            console::print(entry(repository).as_bytes())
+        }
+    };
     let hub = open()?;
     let query = arguments.words.join(" ");
     let found = hub.search(&query, arguments.limit, &mut || true);
@@ -71,12 +104,12 @@ pub(super) fn search(arguments: &SearchArguments) -> Result<(), Failure> {
     }
     for repository in found {
         if repository.openness.is_refused() {
-            console::print(entry(&repository).as_bytes())?;
+            print(&repository)?;
             continue;
         }
         // If the sizes can't be fetched, the repository is shown without them.
         let sized = hub.files(&repository.name, &mut || true).ok().flatten();
-        console::print(entry(&sized.unwrap_or(repository)).as_bytes())?;
+        print(&sized.unwrap_or(repository))?;
     }
     Ok(())
 }
@@ -124,11 +157,19 @@ fn kept(n_bytes: u64) -> String {
 }
 
 /// Prints the models in the local cache.
-pub(super) fn models() -> Result<(), Failure> {
+pub(super) fn models(arguments: &ModelsArguments) -> Result<(), Failure> {
     let hub = open()?;
     let models = hub.cached_models().map_err(fail)?;
     if models.is_empty() {
         console::note(&format!("no models in {}", hub.cache_folder().display()));
+    }
+    if arguments.json {
+        return models.iter().try_for_each(|cached| {
+            let mut line = model_json(&cached.model);
+            line["repository"] = json!(cached.repository);
+            line["path"] = json!(cached.path);
+            console::print_json_line(&line)
+        });
     }
     let mut page = String::new();
     for cached in models {
@@ -207,6 +248,32 @@ fn entry(repository: &Repository) -> String {
     }
     line.push('\n');
     line
+}
+
+fn repository_json(repository: &Repository) -> Value {
+    let models = repository.models.iter().map(model_json);
+    json!({
+        "repository": repository.name,
+        "opens": !repository.openness.is_refused(),
+        "openness": repository.openness.to_string(),
+        "n_downloads": repository.n_downloads,
+        "n_likes": repository.n_likes,
+        "license": repository.license,
+        "is_gated": repository.is_gated,
+        "changed_at": repository.changed_at,
+        "n_params": repository.n_params,
+        "base_models": repository.base_models,
+        "models": models.collect::<Vec<_>>(),
+    })
+}
+
+fn model_json(model: &ModelFiles) -> Value {
+    json!({
+        "kind": model.kind(),
+        "n_bytes": model.n_bytes,
+        "files": model.paths,
+        "opens": !model.openness.is_refused(),
+    })
 }
 
 /// Formats the quantization and the size.

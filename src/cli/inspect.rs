@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
+use serde_json::{Value, json};
 
 use super::console;
 use super::count::{N_MAX_TOKENS, count};
@@ -28,6 +29,10 @@ pub(super) struct Arguments {
     /// Number of tokens per pane, including the prompt; by default the model’s context, up to 2048
     #[arg(long, value_name = "N", value_parser = count::<usize>(1..=N_MAX_TOKENS))]
     tokens: Option<usize>,
+
+    /// Print everything as JSON instead
+    #[arg(long)]
+    json: bool,
 }
 
 /// The default number of tokens per pane.
@@ -39,6 +44,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         .map_err(|error| Failure::run(error.to_string()))?;
     let n_tokens = arguments.tokens.unwrap_or(DEFAULT_N_TOKENS);
     let n_tokens = n_tokens.min(outline.n_context);
+    if arguments.json {
+        let panes = (arguments.panes, n_tokens);
+        return console::print_json_line(&outline_json(&outline, &tokenizer, panes));
+    }
     let text = table(
         &outline,
         &tokenizer,
@@ -47,6 +56,43 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         engine::free_memory(),
     );
     console::print(text.as_bytes())
+}
+
+/// Returns what is known of a model, with the memory that it needs for this many panes of this many
+/// tokens.
+fn outline_json(
+    outline: &ModelOutline,
+    tokenizer: &TokenizerOutline,
+    (n_panes, n_tokens): (usize, usize),
+) -> Value {
+    let memory = outline.memory;
+    let converted = outline.conversion.as_ref().map(ToString::to_string);
+    json!({
+        "name": outline.name,
+        "architecture": outline.architecture,
+        "n_params": outline.n_params,
+        "quantization": outline.quantization,
+        "formats": outline.formats,
+        "n_vocab": tokenizer.n_tokens,
+        "tokenizer": tokenizer.file,
+        "has_chat_template": tokenizer.has_chat_template,
+        "n_file_bytes": outline.n_file_bytes,
+        "n_context": outline.n_context,
+        "memory": {
+            "n_panes": n_panes,
+            "n_tokens": n_tokens,
+            "n_bytes": memory.n_bytes(n_panes, n_tokens),
+            "n_weight_bytes": memory.n_weight_bytes,
+            "n_vocabulary_bytes": memory.n_vocabulary_bytes(),
+            "n_pane_bytes": memory.n_pane_bytes(n_tokens),
+            "n_state_bytes": memory.n_state_bytes,
+            "n_free_bytes": engine::free_memory(),
+        },
+        "experts": outline.experts.as_ref().map(ToString::to_string),
+        "conversion": converted,
+        "note": outline.implementation.limits(),
+        "warning": outline.load_warning,
+    })
 }
 
 fn table(

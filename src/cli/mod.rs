@@ -39,6 +39,7 @@ mod sample;
 mod score;
 mod server;
 mod settings;
+mod shell_help;
 pub(crate) mod stopping;
 mod system_files;
 pub(crate) mod text_input;
@@ -120,7 +121,11 @@ enum Command {
     /// Download a model from the Hugging Face Hub, or resume a download
     Download(hub::DownloadArguments),
     /// List the downloaded models
-    Models,
+    Models(hub::ModelsArguments),
+    /// Print the completions for a shell
+    Completions(shell_help::CompletionsArguments),
+    /// Print the man page of a command
+    Man(shell_help::ManArguments),
     /// Write the man pages, shell completions and icons that packages install
     #[command(hide = true)]
     SystemFiles(system_files::Arguments),
@@ -154,7 +159,9 @@ pub fn run() -> ExitCode {
         Some(Command::Replay(arguments)) => replay::run(&arguments),
         Some(Command::Search(arguments)) => hub::search(&arguments),
         Some(Command::Download(arguments)) => hub::download(&arguments),
-        Some(Command::Models) => hub::models(),
+        Some(Command::Models(arguments)) => hub::models(&arguments),
+        Some(Command::Completions(arguments)) => shell_help::completions(&arguments),
+        Some(Command::Man(arguments)) => shell_help::man(&arguments),
         Some(Command::SystemFiles(arguments)) => system_files::run(&arguments),
         None => open_window(arguments.file),
     };

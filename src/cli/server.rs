@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
+use serde_json::{Value, json};
 
 use super::console;
 use super::count::count;
@@ -29,6 +30,10 @@ pub(super) struct Arguments {
 
     #[command(flatten)]
     details: Details,
+
+    /// Print everything as JSON instead
+    #[arg(long)]
+    json: bool,
 }
 
 /// The arguments of commands whose panes can run on a server.
@@ -146,7 +151,28 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut worker = ServerWorker::start(config, || {});
     let interrupt = Interrupt::catch();
     let (server, _, n_probs) = connected(&mut worker, &interrupt)?;
+    if arguments.json {
+        return console::print_json_line(&server_json(&server, n_probs));
+    }
     console::print(table(&server, n_probs).as_bytes())
+}
+
+fn server_json(server: &ServerInfo, n_probs: usize) -> Value {
+    json!({
+        "kind": server.kind.name(),
+        "version": server.version,
+        "host": server.host,
+        "model": server.model,
+        "architecture": server.architecture,
+        "n_params": server.n_params,
+        "quantization": server.quantization,
+        "n_vocab": server.n_vocab,
+        "n_context": server.n_context,
+        "n_slots": server.n_slots,
+        "has_chat_template": server.has_chat_template,
+        "n_probs": n_probs,
+        "has_token_ids": server.kind.has_ids(),
+    })
 }
 
 /// Connects, and waits until the server has described itself.

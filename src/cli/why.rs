@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use serde_json::{Value, json};
 
 use super::console;
 use super::failure::Failure;
@@ -25,6 +26,10 @@ pub(super) struct Arguments {
     /// The number of the token, from 1 for the first generated one
     #[arg(long, value_name = "N")]
     token: usize,
+
+    /// Print the explanation as JSON instead
+    #[arg(long)]
+    json: bool,
 }
 
 /// Runs `quartet why`.
@@ -35,7 +40,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let generations = run.panes;
     let place = place(&generations, &arguments.pane)?;
     let explanation = explanation(&generations, place, arguments.token)?;
-    console::print(console::escape_control(&explanation).as_bytes())
+    if arguments.json {
+        return console::print_json_line(&explanation.json());
+    }
+    console::print(console::escape_control(&explanation.text()).as_bytes())
 }
 
 /// Finds a pane by its letter or name.
@@ -58,7 +66,50 @@ fn place(generations: &[Generation], pane: &str) -> Result<usize, Failure> {
     })
 }
 
-fn explanation(generations: &[Generation], place: usize, token: usize) -> Result<String, Failure> {
+/// Why a token was chosen, and where it is.
+struct Explanation {
+    letter: String,
+    /// The number of the token, from 1, and of all tokens.
+    token: usize,
+    n_tokens: usize,
+    why: Why,
+    /// The smallest change of a setting that would have changed the choice, in words.
+    change: String,
+    /// Where the file of the run contradicts itself.
+    contradiction: Option<String>,
+}
+
+impl Explanation {
+    fn text(&self) -> String {
+        let text = self.why.text(&self.change);
+        let mark = self.contradiction.as_ref();
+        let mark = mark.map_or(String::new(), |words| format!("{words}.\n"));
+        format!(
+            "Pane {}, token {} of {}\n{text}\n{mark}",
+            self.letter, self.token, self.n_tokens
+        )
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "pane": self.letter,
+            "token": self.token,
+            "n_tokens": self.n_tokens,
+            "title": self.why.title,
+            "story": self.why.story,
+            "margin": self.why.margin,
+            "others": self.why.others,
+            "smallest_change": self.change,
+            "contradiction": self.contradiction,
+        })
+    }
+}
+
+fn explanation(
+    generations: &[Generation],
+    place: usize,
+    token: usize,
+) -> Result<Explanation, Failure> {
     let texts: Vec<Option<&Generation>> = generations.iter().map(Some).collect();
     let n_tokens = generations.get(place).map_or(0, |text| text.steps.len());
     let letter = pane_letter(place);
@@ -77,10 +128,12 @@ fn explanation(generations: &[Generation], place: usize, token: usize) -> Result
         let search = SmallestChange::find(text, index)?;
         Some(smallest_change_words(text, &search))
     });
-    let text = why.text(&change.unwrap_or_default());
-    let mark = generations.get(place).and_then(contradiction_words);
-    let mark = mark.map_or(String::new(), |words| format!("{words}.\n"));
-    Ok(format!(
-        "Pane {letter}, token {token} of {n_tokens}\n{text}\n{mark}"
-    ))
+    Ok(Explanation {
+        token,
+        n_tokens,
+        why,
+        change: change.unwrap_or_default(),
+        contradiction: generations.get(place).and_then(contradiction_words),
+        letter,
+    })
 }
