@@ -165,10 +165,11 @@ pub(super) fn models(arguments: &ModelsArguments) -> Result<(), Failure> {
     }
     if arguments.json {
         return models.iter().try_for_each(|cached| {
-            let mut line = model_json(&cached.model);
-            line["repository"] = json!(cached.repository);
-            line["path"] = json!(cached.path);
-            console::print_json_line(&line)
+            console::print_json_line(&json!({
+                "repository": cached.repository,
+                "path": cached.path,
+                "model": model_json(&cached.model),
+            }))
         });
     }
     let mut page = String::new();

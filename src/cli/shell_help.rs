@@ -49,17 +49,15 @@ fn man_of(name: Option<&str>) -> Result<Man, Failure> {
     };
     let all = command.get_subcommands();
     let known: Vec<&clap::Command> = all.filter(|known| !known.is_hide_set()).collect();
-    match known.iter().find(|known| known.get_name() == name) {
+    if let Some(found) = known.iter().find(|known| known.get_name() == name) {
         // A page is named after the whole command.
-        Some(found) => Ok(Man::new((*found).clone()).title(format!("quartet-{name}"))),
-        None => {
-            let names: Vec<&str> = known.iter().map(|known| known.get_name()).collect();
-            Err(Failure::usage(format!(
-                "quartet has no command {name:?}; it has {}",
-                names.join(", ")
-            )))
-        }
+        return Ok(Man::new((*found).clone()).title(format!("quartet-{name}")));
     }
+    let names: Vec<&str> = known.iter().map(|known| known.get_name()).collect();
+    Err(Failure::usage(format!(
+        "quartet has no command {name:?}; it has {}",
+        names.join(", ")
+    )))
 }
 
 #[cfg(test)]
