@@ -49,7 +49,7 @@ pub(super) fn open(
     // Some systems require dialogs to be created on the window's thread.
     let handle: Handle = match &purpose {
         PathPurpose::Lab(LabTab::Prompts) => {
-            let extensions = ["csv", "json", "jsonl", "txt"];
+            let extensions = ["csv", "tsv", "json", "jsonl", "txt"];
             let dialog = dialog.add_filter("Tasks", &extensions);
             Box::pin(dialog.add_filter("All files", &["*"]).pick_file())
         }

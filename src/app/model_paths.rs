@@ -29,8 +29,8 @@ pub(super) fn check(ctx: egui::Context, paths: Vec<PathBuf>, answers: SyncSender
     });
 }
 
-/// Checks whether a dropped path can be a model, a run, a lesson, a text or a list of tasks. Sends the command that
-/// opens it, or the reason why it can't be opened.
+/// Checks whether a dropped path can be a model, a run, a lesson, a text or a list of tasks. Sends
+/// the command that opens it, or the reason why it can't be opened.
 pub(super) fn check_dropped(ctx: egui::Context, path: PathBuf, answers: SyncSender<Command>) {
     background::run(ctx, NAME, answers, || {
         if is_run_name(&path) {
@@ -88,9 +88,9 @@ fn refusal(path: &Path) -> Option<String> {
     }
     let name = path.file_name().unwrap_or(path.as_os_str());
     Some(format!(
-        "‘{}’ is neither a model, a run, a text nor a list of tasks. Quartet opens GGUF files, safetensors files next \
-         to a config.json, folders with both, its own run files, .txt and .md files to score, and .csv, \
-         .tsv and .jsonl files with tasks.",
+        "‘{}’ is neither a model, a run, a text nor a list of tasks. Quartet opens GGUF files, \
+         safetensors files next to a config.json, folders with both, its own run files, .txt and \
+         .md files to score, and .csv, .tsv and .jsonl files with tasks.",
         name.to_string_lossy()
     ))
 }

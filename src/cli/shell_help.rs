@@ -20,7 +20,7 @@ pub(super) struct CompletionsArguments {
 /// The arguments of `quartet man`.
 #[derive(Debug, Args)]
 pub(super) struct ManArguments {
-    /// The command whose page is printed; by default that of quartet itself
+    /// The command to describe; without one, the page of quartet itself
     #[arg(value_name = "COMMAND")]
     command: Option<String>,
 }

@@ -66,7 +66,7 @@ fn place(generations: &[Generation], pane: &str) -> Result<usize, Failure> {
     })
 }
 
-/// Why a token was chosen, and where it is.
+/// Why a token was chosen, and its position in the text.
 struct Explanation {
     letter: String,
     /// The number of the token, from 1, and of all tokens.

@@ -15,6 +15,7 @@ pub(super) fn open_prompt_with(
         return open_pane_with(state, chain, seed);
     }
     state.prompt.text = prompt.text;
+    state.prompt.set_form(prompt.form);
     let mut effects = state.prompt.tokenize(&state.models.main);
     effects.extend(open_pane_with(state, chain, seed));
     effects

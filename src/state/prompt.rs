@@ -146,7 +146,7 @@ impl Prompt {
     }
 
     /// Takes over how a text was asked for.
-    pub(super) fn set_form(&mut self, form: PromptForm) {
+    pub(crate) fn set_form(&mut self, form: PromptForm) {
         let (mode, chat) = match form {
             PromptForm::Raw => (PromptMode::Raw, ChatSettings::default()),
             PromptForm::Chat(chat) => (PromptMode::Chat, chat),

@@ -4,6 +4,7 @@ use egui::text::{CCursor, CCursorRange};
 use egui::text_edit::TextEditState;
 use egui::{TextEdit, Ui};
 
+use crate::decoding::SplitMix64;
 use crate::design::fonts::Face;
 use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
@@ -63,10 +64,5 @@ fn parse_seed(text: &str) -> Option<u64> {
 
 /// Returns a seed that looks unrelated to this one, and is small enough to read out.
 fn another_seed(seed: u64) -> u64 {
-    // One step of splitmix64: Steele, Lea, Flood 2014, "Fast splittable pseudorandom number
-    // generators".
-    let mut mixed = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    (mixed ^ (mixed >> 31)) % 10_000
+    SplitMix64::new(seed).bits() % 10_000
 }

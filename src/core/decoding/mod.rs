@@ -52,6 +52,7 @@ mod served_head;
 mod setting;
 mod softmax;
 mod speculation;
+mod split_mix;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod token;
@@ -89,6 +90,7 @@ pub use selector::{Selector, SelectorSpec, SelectorState, Tosses};
 pub use served_head::ServedHead;
 pub use setting::{Field, Limits, ParamSpec, Scale, SettingError};
 pub use softmax::Softmax;
+pub use split_mix::SplitMix64;
 pub use token::TokenId;
 pub use trace::{ASSUMED_VOCABULARY, Draw, Evidence, Picked, RankedCandidate, StageReport, Trace};
 pub use what_if::{WhatIf, rechoice, what_if, what_if_prob, what_if_rules_out};

@@ -85,12 +85,9 @@ pub const EXACT_ANSWERS: Host = Host {
             Memory,
             "<what> adapts to what it has picked, so answers have no fixed probability under it",
         ),
-        (SecondRow, "<what> is not part of exact probabilities yet"),
-        (SecondModel, "<what> is not part of exact probabilities yet"),
-        (
-            WholeVocabulary,
-            "<what> is not part of exact probabilities yet",
-        ),
+        (SecondRow, "with <what>, answers can only be drawn"),
+        (SecondModel, "with <what>, answers can only be drawn"),
+        (WholeVocabulary, "with <what>, answers can only be drawn"),
     ],
 };
 

@@ -7,7 +7,7 @@ use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
 use crate::design::widgets::{Button, menu_item, progress_bar};
 use crate::lab::LabTab;
-use crate::state::{AppState, Command, DocumentKind, ResultFormat};
+use crate::state::{AppState, Command, DocumentKind};
 use crate::ui::dock::tab_ui;
 
 /// Draws the row.
@@ -77,13 +77,12 @@ pub(in crate::lab) fn table_choice_ui(ui: &mut Ui, is_tight: bool, is_table: &mu
     }
 }
 
-/// Draws the menu that exports a result as SVG, PNG or CSV. `item` returns the label and the
-/// document for a format.
+/// Draws the menu that exports a result, with an item for each label and its document.
 pub(in crate::lab) fn export_files_ui<D: DocumentKind>(
     ui: &mut Ui,
     name: &str,
     is_there: bool,
-    item: impl Fn(ResultFormat) -> (String, D),
+    items: impl IntoIterator<Item = (String, D)>,
     commands: &mut Vec<Command>,
 ) {
     let response = ui
@@ -94,8 +93,7 @@ pub(in crate::lab) fn export_files_ui<D: DocumentKind>(
         .gap(4.0)
         .accessible_name(name)
         .show(|ui| {
-            for format in ResultFormat::ALL {
-                let (label, document) = item(format);
+            for (label, document) in items {
                 if menu_item(ui, &label, "", false).clicked() {
                     commands.push(Command::save(document));
                 }

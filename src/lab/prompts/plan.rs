@@ -1,7 +1,10 @@
 //! Which tasks to answer under which settings, and what the engine reports.
 
-use crate::decoding::{ChainConfig, TokenId};
+use crate::decoding::{ChainConfig, SplitMix64, TokenId};
 use crate::generation::{Limits, PromptText, SweepText};
+
+/// The maximum number of answers in a run, which bounds its memory.
+pub(super) const N_MAX_RUN: usize = 1_000_000;
 
 /// Prompts to answer, and the settings under which to answer them.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,25 +22,14 @@ pub struct TasksPlan {
     pub limits: Limits,
 }
 
-impl TasksPlan {
-    /// Returns the seed of an answer.
-    ///
-    /// All settings use the same seeds, so only the settings make their answers differ. Each task
-    /// has seeds of its own: if all had the same ones, five seeds would be five coins for the whole
-    /// list, and its tasks would not be independent.
-    pub const fn seed_of(&self, task: usize, answer: usize) -> u64 {
-        task_seed(self.seed, task).wrapping_add(answer as u64)
-    }
-}
-
-/// Returns the seed of the first answer to a task: 32 bits of the task's number in the sequence that
-/// `SplitMix64` (Steele, Lea, Flood 2014) generates from the seed of the list.
+/// Returns the seed of the first answer to a task; the others follow it. It is 32 bits of the task's
+/// number in the sequence that `SplitMix64` generates from the seed of the list.
+///
+/// All settings use the same seeds, so only the settings make their answers differ. Each task has
+/// seeds of its own: if all had the same ones, five seeds would be five coins for the whole list, and
+/// its tasks would not be independent.
 pub const fn task_seed(list: u64, task: usize) -> u64 {
-    const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
-    let mut bits = list.wrapping_add((task as u64).wrapping_add(1).wrapping_mul(STEP));
-    bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    (bits ^ (bits >> 31)) >> 32
+    SplitMix64::after(list, task as u64).bits() >> 32
 }
 
 /// A task as the engine sees it.

@@ -108,8 +108,6 @@ impl TasksRecord<'_> {
 
     fn settings_json(&self, index: usize, pane: &JudgedPane) -> Value {
         let share = self.reading.shares.get(index).and_then(Option::as_ref);
-        let consistency = self.results.self_consistency(index);
-        let pass_at = self.results.pass_at(index);
         json!({
             "pane": pane.letter,
             "name": pane.name,
@@ -118,8 +116,8 @@ impl TasksRecord<'_> {
             "interval": share.and_then(|share| share.interval).map(ends),
             "n_tokens": self.reading.overview.get(index).map(|row| row.n_tokens),
             "n_different": self.reading.overview.get(index).map(|row| row.n_different),
-            "self_consistency": consistency.iter().map(|vote| vote.accuracy).collect::<Vec<_>>(),
-            "pass_at": pass_at.iter().map(|pass| pass.share).collect::<Vec<_>>(),
+            "self_consistency": self.results.self_consistency(index),
+            "pass_at": self.results.pass_at(index),
         })
     }
 

@@ -8,6 +8,7 @@ use super::plan::{ExactFound, ExactShare, ReadPrompt, Spelling, TaskNews, TaskUp
 use super::state::blocking_reason;
 use super::{
     CurveRun, PromptsCommand, StopAt, TaskSource, TaskView, TasksPlan, TasksRecord, TasksRun,
+    task_seed,
 };
 use crate::decoding::TokenId;
 use crate::generation::{FinishReason, GenerationId, Piece, SweepText, Vocabulary};
@@ -312,4 +313,41 @@ fn a_file_that_is_dropped_or_chosen_becomes_the_list() {
     state.apply(Command::PathGiven(purpose, missing));
     let error = state.lab.prompts.form.tasks().unwrap_err();
     assert!(error.starts_with("‘none.csv’ can’t be read: "), "{error}");
+}
+
+#[test]
+fn an_answer_that_has_overtaken_others_opens_with_its_own_seed() {
+    let mut state = with_tasks();
+    let (id, _) = start(&mut state);
+    answer(&mut state, id, (0, 3), (1, MARS));
+    let seed = table(&state).results.answers(0, 3)[0].seed;
+    let command = PromptsCommand::Open {
+        task: 0,
+        pane: 3,
+        answer: 0,
+    };
+    run(&mut state, LabCommand::Prompts(command));
+    assert_eq!(seed, task_seed(state.seed, 0) + 1);
+    assert_eq!(state.panes[4].settings.seed, Some(seed));
+}
+
+#[test]
+fn an_answer_to_messages_opens_with_its_system_message() {
+    let mut state = ready();
+    state.lab.prompts.form.typed = concat!(
+        r#"{"messages": [{"role": "system", "content": "Be kind."}, "#,
+        r#"{"role": "user", "content": "Hi"}]}"#
+    )
+    .to_owned();
+    let (id, plan) = start(&mut state);
+    let prompt = plan.tasks[0].prompt.clone();
+    answer(&mut state, id, (0, 0), (0, MARS));
+    let command = PromptsCommand::Open {
+        task: 0,
+        pane: 0,
+        answer: 0,
+    };
+    run(&mut state, LabCommand::Prompts(command));
+    assert_eq!(state.prompt.to_text(), prompt);
+    assert_eq!(state.prompt.system, "Be kind.");
 }

@@ -22,7 +22,7 @@ use crate::lab::frame::bar::{export_files_ui, is_tight, status_ui, table_choice_
 use crate::lab::frame::{Tab, TabPage};
 use crate::lab::{LabCommand, LabTab};
 use crate::plots::count;
-use crate::state::{Action, AppState, Command, RunStatus};
+use crate::state::{Action, AppState, Command, ResultFormat, RunStatus};
 use crate::ui::keys::key_words;
 
 const EMPTY: &str = "Press Measure to generate one text with and without the cache.";
@@ -47,12 +47,12 @@ fn cache_bar_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) 
         ui,
         "Export the measurement",
         is_there,
-        |format| {
+        ResultFormat::ALL.map(|format| {
             (
                 format!("Measurement as {}…", format.extension().to_uppercase()),
                 CacheDocument(format),
             )
-        },
+        }),
         commands,
     );
     let is_tight = is_tight(ui);

@@ -23,7 +23,7 @@ use crate::lab::fit::{FitCommand, FitRun, fit_base};
 use crate::lab::frame::bar::{export_files_ui, note_ui, table_choice_ui};
 use crate::lab::frame::{Columns, Selection, Tab, TabPage};
 use crate::plots::Target;
-use crate::state::{AppState, Command, RunStatus};
+use crate::state::{AppState, Command, ResultFormat, RunStatus};
 
 const EMPTY: &str = "Choose a text on the left, and fit it.";
 
@@ -53,12 +53,12 @@ fn fit_bar_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
         ui,
         "Export the fit",
         is_there,
-        |format| {
+        ResultFormat::ALL.map(|format| {
             (
                 format!("Fit as {}…", format.extension().to_uppercase()),
                 FitDocument(format),
             )
-        },
+        }),
         commands,
     );
     if is_there {

@@ -13,11 +13,11 @@ use super::plot::{
 use super::state::{InfluenceRun, InfluenceTarget, blocking_reason, pinned, pinned_words};
 use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
-use crate::design::icons::{Icon, icon_button};
+use crate::design::icons::Icon;
 use crate::design::theme::Theme;
 use crate::design::widgets::{Button, Chip, checkbox, menu_item, progress_bar};
 use crate::generation::formatting::counted;
-use crate::lab::frame::bar::note_ui;
+use crate::lab::frame::bar::{export_files_ui, note_ui};
 use crate::lab::frame::setup::{FOOT, form_area_ui, row_ui as form_row_ui};
 use crate::lab::frame::{Columns, Selection, Tab, TabPage};
 use crate::lab::{LabCommand, LabTab};
@@ -58,23 +58,11 @@ fn bar_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
 
 /// Draws the menu of files.
 fn export_ui(ui: &mut Ui, is_there: bool, commands: &mut Vec<Command>) {
-    const NAME: &str = "Export the measurement";
-    let response = ui
-        .add_enabled_ui(is_there, |ui| icon_button(ui, Icon::Export, NAME))
-        .inner;
-    Popup::menu(&response)
-        .width(200.0)
-        .gap(4.0)
-        .accessible_name(NAME)
-        .show(|ui| {
-            for document in InfluenceDocument::ALL {
-                let extension = document.extension().to_uppercase();
-                let label = format!("Measurement as {extension}…");
-                if menu_item(ui, &label, "", false).clicked() {
-                    commands.push(Command::save(document));
-                }
-            }
-        });
+    let items = InfluenceDocument::ALL.map(|document| {
+        let extension = document.extension().to_uppercase();
+        (format!("Measurement as {extension}…"), document)
+    });
+    export_files_ui(ui, "Export the measurement", is_there, items, commands);
 }
 
 /// Draws the three columns.

@@ -24,7 +24,7 @@ use crate::lab::models::ModelsRun;
 use crate::lab::models::plot::model_comparison_ui;
 use crate::lab::models::state::models_blocking_reason;
 use crate::lab::{LabCommand, LabTab};
-use crate::state::{Action, AppState, Command, RunStatus, capitalize};
+use crate::state::{Action, AppState, Command, ResultFormat, RunStatus, capitalize};
 use crate::ui::keys::key_words;
 
 const EMPTY: &str = "Press Compare to let both models read the same text. You will see where their \
@@ -56,12 +56,12 @@ fn models_bar_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         ui,
         "Export the comparison",
         compared.is_some_and(|compared| compared.n_predicted() > 0),
-        |format| {
+        ResultFormat::ALL.map(|format| {
             (
                 format!("Comparison as {}…", format.extension().to_uppercase()),
                 ModelsDocument(format),
             )
-        },
+        }),
         commands,
     );
     compare_ui(ui, state, commands);

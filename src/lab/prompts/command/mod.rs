@@ -11,7 +11,7 @@ use super::figures::checks::{Answer, Check, Verdict};
 use super::figures::tasks::{N_MAX_BYTES, TaskFile, TaskList};
 use super::figures::{Curve, JudgedPane, TaskResults, TasksReading};
 use super::picture::tasks_drawing;
-use super::plan::{TaskText, TaskUpdate, TasksPlan};
+use super::plan::{N_MAX_RUN, TaskText, TaskUpdate, TasksPlan};
 use super::record::TasksRecord;
 use super::state::task_text;
 use crate::analysis::sweep::Axis;
@@ -34,9 +34,6 @@ use crate::generation::formatting::{grouped, pane_letter};
 use crate::interop::GRAMMAR;
 use crate::ui::pictures::Palette;
 
-/// The maximum number of answers in a run, which bounds its memory.
-const N_MAX_RUN: usize = 1_000_000;
-
 /// The base name of the exported files.
 const NAME: &str = "prompts";
 
@@ -49,12 +46,12 @@ pub(crate) struct Arguments {
     #[arg(value_name = "FILE", required_unless_present = "try_text")]
     file: Option<PathBuf>,
 
-    /// What makes a prompt of the columns of a task, as in 'Question: {question}\nAnswer:'
+    /// Builds the prompt from the columns of a task, as in 'Question: {question}\nAnswer:'
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     template: Option<String>,
 
-    /// What a right answer is, besides what the file says, as in 'equals: {answer}'; repeat for more,
-    /// all of which must hold
+    /// What counts as a right answer, in addition to the file’s own checks, as in 'equals: {answer}';
+    /// repeat for more, all of which must hold
     #[arg(long = "check", value_name = "CHECK", allow_hyphen_values = true)]
     checks: Vec<String>,
 
@@ -91,12 +88,12 @@ pub(crate) struct Arguments {
     #[arg(value_parser = count::<usize>(0..=256))]
     seeds: usize,
 
-    /// The seed of the list, from which each task has seeds of its own
+    /// The seed of the list, from which each task’s own seeds are derived
     #[arg(long, value_name = "N", default_value_t = GenerationConfig::DEFAULT_SEED)]
     seed: u64,
 
     /// Also compute the exact probability of right answers over the values of a number, as in
-    /// 'temp 0.1..1.6/16'; the other settings are those of the last pane that is not greedy
+    /// 'temp 0.1..1.6/16'; everything else is as in the last pane that is not greedy
     #[arg(long, value_name = "NUMBER")]
     vary: Option<String>,
 
@@ -259,17 +256,15 @@ impl Arguments {
         let chains: Vec<ChainConfig> = panes.iter().map(|pane| pane.chain.clone()).collect();
         let mut exact = chains.clone();
         if let Some(curve) = curve {
-            let base = chains.iter().rev().find(|chain| !chain.is_greedy());
+            let base = Curve::base_of(panes).and_then(|base| panes.get(base));
             let base = base.ok_or_else(|| {
                 Failure::usage("--vary needs a pane that leaves something to chance")
             })?;
-            for value in curve.axis.values() {
-                let mut chain = base.clone();
-                curve.axis.parameter.set(&mut chain, *value);
-                chain
+            for pane in curve.settings(base) {
+                pane.chain
                     .validate()
                     .map_err(|error| Failure::usage(error.to_string()))?;
-                exact.push(chain);
+                exact.push(pane.chain);
             }
         }
         let form = self.chat.prompt("").form;

@@ -1,5 +1,6 @@
 //! The report of `quartet prompts`: the shares of right answers, task by task, and what they say.
 
+use crate::cli::text_table::{self, Cell};
 use crate::generation::formatting::{counted, grouped, percent, without_final_line_break};
 use crate::lab::prompts::figures::{JudgedPane, TaskResults};
 use crate::lab::prompts::record::TasksRecord;
@@ -17,12 +18,14 @@ pub(super) fn report(record: &TasksRecord<'_>) -> String {
     let results = record.results;
     let mut lines = Vec::new();
     if results.is_judged() {
-        lines.extend(table(&shares(record)));
+        lines.extend(text_table::lines(&shares(record)));
         lines.push(String::new());
         lines.extend(curve(record));
         lines.extend(record.sentences());
     } else {
-        lines.extend(table(&texts(results)));
+        let texts = text_table::lines(&texts(results));
+        // A text may be empty.
+        lines.extend(texts.iter().map(|line| line.trim_end().to_owned()));
     }
     lines.extend(refusals(results));
     lines.join("\n") + "\n"
@@ -50,7 +53,7 @@ fn shares(record: &TasksRecord<'_>) -> Vec<Vec<Cell>> {
         }))
     });
     let n = results.comparable().count();
-    let first = [Cell::left(&format!("all {n}")), Cell::left("")];
+    let first = [Cell::left(format!("all {n}")), Cell::left("")];
     rows.push(first.into_iter().chain(all).collect());
     rows.extend(overview(record));
     let order = record.reading.order.iter().copied();
@@ -63,8 +66,8 @@ fn shares(record: &TasksRecord<'_>) -> Vec<Vec<Cell>> {
             .clone()
             .map(|pane| Cell::right(cell(results, task, pane)));
         let first = [
-            Cell::left(&beginning(&results.prompt_words(task), N_PROMPT)),
-            Cell::left(&beginning(&results.expected_words(task), N_EXPECTED)),
+            Cell::left(beginning(&results.prompt_words(task), N_PROMPT)),
+            Cell::left(beginning(&results.expected_words(task), N_EXPECTED)),
         ];
         rows.push(first.into_iter().chain(cells).collect());
     }
@@ -97,7 +100,7 @@ fn overview(record: &TasksRecord<'_>) -> Vec<Vec<Cell>> {
     all.into_iter()
         .filter(|(_, values)| values.iter().any(Option::is_some))
         .map(|(name, values)| {
-            let first = [Cell::left(&name), Cell::left("")];
+            let first = [Cell::left(name), Cell::left("")];
             let values = values
                 .into_iter()
                 .map(|value| Cell::right(value.unwrap_or_else(|| "–".to_owned())));
@@ -144,7 +147,7 @@ fn curve(record: &TasksRecord<'_>) -> Vec<String> {
             Cell::right(percent(point.share.middle())),
         ]);
     }
-    let mut lines = table(&rows);
+    let mut lines = text_table::lines(&rows);
     lines.push(String::new());
     lines
 }
@@ -158,12 +161,12 @@ fn texts(results: &TaskResults) -> Vec<Vec<Cell>> {
             for answer in results.answers(task, index) {
                 rows.push(vec![
                     Cell::right((task + 1).to_string()),
-                    Cell::left(&beginning(&results.prompt_words(task), N_PROMPT)),
-                    Cell::left(&name(pane)),
+                    Cell::left(beginning(&results.prompt_words(task), N_PROMPT)),
+                    Cell::left(name(pane)),
                     Cell::right(answer.seed.to_string()),
                     Cell::right(answer.tokens.len().to_string()),
-                    Cell::left(&answer.finish_words(&pane.chain)),
-                    Cell::left(&beginning(&answer.answer.text, N_TEXT)),
+                    Cell::left(answer.finish_words(&pane.chain)),
+                    Cell::left(beginning(&answer.answer.text, N_TEXT)),
                 ]);
             }
         }
@@ -193,53 +196,6 @@ fn name(pane: &JudgedPane) -> String {
     format!("{} {}", pane.letter, pane.name)
 }
 
-/// A cell of a table, and on which side it is aligned.
-#[derive(Debug, Clone)]
-struct Cell {
-    words: String,
-    is_right: bool,
-}
-
-impl Cell {
-    fn left(words: &str) -> Self {
-        Self {
-            words: words.to_owned(),
-            is_right: false,
-        }
-    }
-
-    fn right(words: impl Into<String>) -> Self {
-        Self {
-            words: words.into(),
-            is_right: true,
-        }
-    }
-}
-
-/// Returns the lines of a table.
-fn table(rows: &[Vec<Cell>]) -> Vec<String> {
-    let mut widths: Vec<usize> = Vec::new();
-    for row in rows {
-        widths.resize(widths.len().max(row.len()), 0);
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.words.chars().count());
-        }
-    }
-    let line = |row: &Vec<Cell>| {
-        let cells = row.iter().zip(&widths).map(|(cell, width)| {
-            let words = &cell.words;
-            if cell.is_right {
-                format!("{words:>width$}")
-            } else {
-                format!("{words:<width$}")
-            }
-        });
-        let line = cells.collect::<Vec<_>>().join("  ");
-        line.trim_end().to_owned()
-    };
-    rows.iter().map(line).collect()
-}
-
 /// Returns the beginning of a text on one line, with "…" if it was cut.
 fn beginning(text: &str, n_max: usize) -> String {
     let text = without_final_line_break(text);
@@ -252,16 +208,7 @@ fn beginning(text: &str, n_max: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Cell, beginning, table};
-
-    #[test]
-    fn columns_are_aligned() {
-        let rows = [
-            vec![Cell::left("task"), Cell::right("A")],
-            vec![Cell::left("a longer one"), Cell::right("100 %")],
-        ];
-        assert_eq!(table(&rows), ["task              A", "a longer one  100 %"]);
-    }
+    use super::beginning;
 
     #[test]
     fn a_long_text_is_cut() {

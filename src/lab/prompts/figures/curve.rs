@@ -1,6 +1,6 @@
 //! The probability of right answers over a number that is varied.
 
-use super::results::TaskResults;
+use super::results::{JudgedPane, TaskResults};
 use crate::analysis::sweep::Axis;
 use crate::lab::prompts::ExactShare;
 
@@ -23,8 +23,27 @@ pub struct CurvePoint {
 }
 
 impl Curve {
-    pub const fn new(axis: Axis, first: usize) -> Self {
-        Self { axis, first }
+    /// Creates a curve whose settings follow those of the panes.
+    pub const fn new(axis: Axis, n_panes: usize) -> Self {
+        Self {
+            axis,
+            first: n_panes,
+        }
+    }
+
+    /// Returns the index of the pane whose other settings all values share: the last one that leaves
+    /// something to chance, because greedy decoding has no use for most numbers.
+    pub fn base_of(panes: &[JudgedPane]) -> Option<usize> {
+        panes.iter().rposition(|pane| !pane.chain.is_greedy())
+    }
+
+    /// Returns the settings at each value, otherwise those of this pane.
+    pub fn settings(&self, base: &JudgedPane) -> impl Iterator<Item = JudgedPane> {
+        self.axis.values().iter().map(|value| {
+            let mut pane = base.clone();
+            self.axis.parameter.set(&mut pane.chain, *value);
+            pane
+        })
     }
 
     /// Returns the index of the settings with the value at this index.
@@ -55,7 +74,7 @@ impl Curve {
         points.collect()
     }
 
-    /// Returns the mean under settings that have no value of their own: those of a pane.
+    /// Returns the mean under the settings of a pane.
     pub fn mean_of_pane(&self, results: &TaskResults, pane: usize) -> Option<ExactShare> {
         mean(results, &self.tasks(results), pane)
     }

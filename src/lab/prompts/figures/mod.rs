@@ -18,4 +18,3 @@ pub use curve_reading::CurveReading;
 pub use overview::PaneOverview;
 pub use reading::TasksReading;
 pub use results::{Fork, JudgedAnswer, JudgedPane, TaskResults};
-pub use sampling::{PassAt, SelfConsistency};

@@ -3,36 +3,14 @@
 use super::results::TaskResults;
 use super::statistics::{GroupedAnswer, majority_accuracy, pass_at_k};
 
-/// The accuracy of the answer that most of several answers agree on: Wang et al. 2022,
-/// "Self-Consistency Improves Chain of Thought Reasoning in Language Models" (arXiv 2203.11171).
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SelfConsistency {
-    /// How many answers vote.
-    pub n: usize,
-    /// The mean over the tasks.
-    pub accuracy: f64,
-}
-
-/// The probability that at least one of several answers is right: Chen et al. 2021, "Evaluating
-/// Large Language Models Trained on Code" (arXiv 2107.03374).
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PassAt {
-    pub k: usize,
-    /// The mean over the tasks.
-    pub share: f64,
-}
-
 impl TaskResults {
-    /// Returns the accuracy of a vote among 1, 2, … answers under one of the settings. Answers agree
-    /// if they are the same apart from spaces around them.
-    pub fn self_consistency(&self, pane: usize) -> Vec<SelfConsistency> {
+    /// Returns the accuracy of the answer that most of 1, 2, … answers agree on, as the mean over the
+    /// tasks: Wang et al. 2022, "Self-Consistency Improves Chain of Thought Reasoning in Language
+    /// Models" (arXiv 2203.11171). Answers agree if they are the same apart from spaces around them.
+    pub fn self_consistency(&self, pane: usize) -> Vec<f64> {
         let of_tasks = self.all_votes(pane);
         let n_max = of_tasks.iter().map(Vec::len).min().unwrap_or(0);
-        let accuracies = (1..=n_max).filter_map(|n| {
-            let accuracy = accuracy(&of_tasks, n)?;
-            Some(SelfConsistency { n, accuracy })
-        });
-        accuracies.collect()
+        (1..=n_max).filter_map(|n| accuracy(&of_tasks, n)).collect()
     }
 
     /// Returns the accuracy of a vote among this many answers. `None` if a task has fewer.
@@ -40,14 +18,13 @@ impl TaskResults {
         accuracy(&self.all_votes(pane), n)
     }
 
-    /// Returns the probability that one of 1, 2, … answers is right.
-    pub fn pass_at(&self, pane: usize) -> Vec<PassAt> {
+    /// Returns the probability that at least one of 1, 2, … answers is right, as the mean over the
+    /// tasks: Chen et al. 2021, "Evaluating Large Language Models Trained on Code" (arXiv 2107.03374).
+    pub fn pass_at(&self, pane: usize) -> Vec<f64> {
         let n_max = self.n_right_of_all(pane).map(|(_, n)| n).min().unwrap_or(0);
-        let shares = (1..=n_max).filter_map(|k| {
-            let share = self.share_of_any(pane, k)?;
-            Some(PassAt { k, share })
-        });
-        shares.collect()
+        (1..=n_max)
+            .filter_map(|k| self.share_of_any(pane, k))
+            .collect()
     }
 
     /// Returns the probability that at least one of this many answers is right. `None` if a task has

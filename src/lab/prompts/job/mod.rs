@@ -14,7 +14,7 @@ use crate::decoding::ChainConfig;
 use crate::engine::{EngineError, Job, JobContext, JobPlan, JobPriority, JobUpdate, LoadedModel};
 use crate::generation::hosts::MANY_TEXTS;
 use crate::generation::{SweepPlan, SweepText, SweepUpdate};
-use crate::lab::prompts::{ReadPrompt, TaskNews, TaskUpdate, TasksPlan};
+use crate::lab::prompts::{ReadPrompt, TaskNews, TaskUpdate, TasksPlan, task_seed};
 
 impl JobPlan for TasksPlan {
     fn priority(&self) -> JobPriority {
@@ -144,7 +144,7 @@ impl TasksJob {
             prompts: vec![task.prompt.clone()],
             cells: self.plan.drawn.clone(),
             limits: self.plan.limits.clone(),
-            seed: self.plan.seed_of(self.task, 0),
+            seed: task_seed(self.plan.seed, self.task),
             n_seeds: self.plan.n_answers,
             width: SweepPlan::DEFAULT_WIDTH,
         };

@@ -19,11 +19,10 @@ use super::document::PromptsDocument;
 use super::state::{CurveRun, PromptsCommand, PromptsTab, TaskSource, TaskView, TasksRun};
 use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
-use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
-use crate::design::widgets::{menu_item, switch_part};
+use crate::design::widgets::switch_part;
 use crate::lab::LabCommand;
-use crate::lab::frame::bar::note_ui;
+use crate::lab::frame::bar::{export_files_ui, note_ui};
 use crate::lab::frame::{Columns, Selection, Tab, TabPage};
 use crate::state::{AppState, Command, RunStatus, capitalize};
 
@@ -100,23 +99,11 @@ fn bar_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
 
 /// Draws the menu of files.
 fn export_ui(ui: &mut Ui, is_there: bool, commands: &mut Vec<Command>) {
-    const NAME: &str = "Export the answers";
-    let response = ui
-        .add_enabled_ui(is_there, |ui| icon_button(ui, Icon::Export, NAME))
-        .inner;
-    Popup::menu(&response)
-        .width(200.0)
-        .gap(4.0)
-        .accessible_name(NAME)
-        .show(|ui| {
-            for document in PromptsDocument::ALL {
-                let extension = document.extension().to_uppercase();
-                let label = format!("Answers as {extension}…");
-                if menu_item(ui, &label, "", false).clicked() {
-                    commands.push(Command::save(document));
-                }
-            }
-        });
+    let items = PromptsDocument::ALL.map(|document| {
+        let extension = document.extension().to_uppercase();
+        (format!("Answers as {extension}…"), document)
+    });
+    export_files_ui(ui, "Export the answers", is_there, items, commands);
 }
 
 /// Draws the three columns.

@@ -291,8 +291,8 @@ fn is_exact(task: &Task) -> bool {
     task.is_judged && exact_texts(&task.checks).is_some()
 }
 
-/// Returns a task as the engine sees it, or why it can't be answered. `form` is that of the window's
-/// prompt.
+/// Returns a task as the engine sees it, or why it can't be answered. `form` is the form of the
+/// window's prompt.
 pub(in crate::lab::prompts) fn task_text(
     task: &Task,
     form: &PromptForm,

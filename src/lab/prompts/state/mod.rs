@@ -17,15 +17,13 @@ use crate::decoding::ChainConfig;
 use crate::generation::GenerationId;
 use crate::generation::formatting::{grouped, pane_letter};
 use crate::lab::open_pane::{open_pane_with, open_prompt_with};
+use crate::lab::prompts::TasksPlan;
 use crate::lab::prompts::figures::tasks::Task;
 use crate::lab::prompts::figures::{Curve, JudgedPane, TaskResults};
-use crate::lab::prompts::{TasksPlan, task_seed};
+use crate::lab::prompts::plan::N_MAX_RUN;
 use crate::lab::{Experiment, LabTab};
-use crate::state::{AppState, Effect, JobRun, Pane, ReadyModel};
+use crate::state::{AppState, Effect, JobRun, ReadyModel};
 use crate::worker::Request;
-
-/// The maximum number of answers in a run, which bounds its memory.
-const N_MAX_RUN: usize = 1_000_000;
 
 /// The list of tasks, and their answers.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -253,7 +251,6 @@ fn run_curve(state: &mut AppState) -> Vec<Effect> {
     let Ok(axis) = state.lab.prompts.form.axis.axis() else {
         return Vec::new();
     };
-    let base = base_pane(state);
     let Some(Ready {
         tasks,
         mut panes,
@@ -264,34 +261,19 @@ fn run_curve(state: &mut AppState) -> Vec<Effect> {
     else {
         return Vec::new();
     };
-    let n_panes = panes.len();
+    let curve = Curve::new(axis, panes.len());
+    let base = Curve::base_of(&panes).unwrap_or(0);
     let Some(shared) = panes.get(base).cloned() else {
         return Vec::new();
     };
-    panes.extend(axis.values().iter().map(|value| {
-        let mut chain = shared.chain.clone();
-        axis.parameter.set(&mut chain, *value);
-        JudgedPane {
-            chain,
-            ..shared.clone()
-        }
-    }));
+    panes.extend(curve.settings(&shared));
     plan.exact = panes.iter().map(|pane| pane.chain.clone()).collect();
     plan.drawn.clear();
     plan.n_answers = 0;
     let results = TaskResults::new(tasks, panes, &plan, Arc::clone(&model.vocabulary));
-    let curve = Curve::new(axis, n_panes);
     let run = CurveRun::new(id, results, (base, curve), plan.limits.clone(), model);
     state.lab.prompts.runs.curve = Some(run);
     vec![Effect::Send(Request::run_job(id, plan))]
-}
-
-/// Returns the index of the pane whose other settings the values of the curve share: the last one
-/// that leaves something to chance, because greedy decoding has no use for most numbers.
-fn base_pane(state: &AppState) -> usize {
-    let is_sampled = |pane: &Pane| !pane.settings.chain.is_greedy();
-    let last = state.panes.iter().rposition(is_sampled);
-    last.unwrap_or(0)
 }
 
 /// Opens an answer as a pane: with its prompt, its settings and its seed.
@@ -301,7 +283,7 @@ fn open_answer(state: &mut AppState, task: usize, pane: usize, answer: usize) ->
     let found = run.and_then(|run| {
         let chain = run.results.panes.get(pane)?.chain.clone();
         let task_text = task_text(run.results.tasks().get(task)?, &form).ok()?;
-        let seed = task_seed(run.results.seed, task).wrapping_add(answer as u64);
+        let seed = run.results.answers(task, pane).get(answer)?.seed;
         Some((task_text.prompt, chain, seed))
     });
     match found {

@@ -154,7 +154,7 @@ impl JobRun for TasksRun {
 #[derive(Debug, Clone, PartialEq)]
 pub struct CurveRun {
     id: GenerationId,
-    /// Its panes are those of the window, then one for each value of the axis.
+    /// Its panes are the window's, followed by one for each value of the axis.
     pub results: TaskResults,
     /// The index of the pane whose other settings all values share.
     pub base: usize,

@@ -21,7 +21,7 @@ use crate::lab::stability::plot::{StabilityPlot, stability_ui};
 use crate::lab::stability::state::stability_source;
 use crate::lab::stability::{StabilityAxes, StabilityCommand, StabilityRun};
 use crate::plots::Target;
-use crate::state::{AppState, Command};
+use crate::state::{AppState, Command, ResultFormat};
 
 /// Explains the map of one token.
 const HOW_TO_READ_TOKEN: &str = "The token’s recorded coin is applied to its distribution under other \
@@ -63,12 +63,12 @@ fn stability_bar_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Comman
         ui,
         "Export the map",
         is_there,
-        |format| {
+        ResultFormat::ALL.map(|format| {
             (
                 format!("Map as {}…", format.extension().to_uppercase()),
                 StabilityDocument(format),
             )
-        },
+        }),
         commands,
     );
     let axes = &mut state.lab.stability.axes;

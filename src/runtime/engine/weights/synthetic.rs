@@ -7,6 +7,8 @@ use std::io;
 use candle_core::quantized::GgmlDType;
 use half::{bf16, f16};
 
+use crate::decoding::SplitMix64;
+
 /// A virtual file: a header followed by random tensors.
 #[derive(Debug)]
 pub(crate) struct SyntheticWeights {
@@ -103,9 +105,9 @@ impl SyntheticTensor {
 
     /// Generates one unit of bytes: random bits, except for the scales of quantized blocks.
     fn generate(&self, index: u64, bytes: &mut [u8]) {
-        let mut random = Random(self.seed ^ index.wrapping_mul(0xD134_2543_DE82_EF95));
+        let mut random = SplitMix64::new(self.seed ^ index.wrapping_mul(0xD134_2543_DE82_EF95));
         for chunk in bytes.chunks_mut(8) {
-            for (byte, random_byte) in chunk.iter_mut().zip(random.next().to_le_bytes()) {
+            for (byte, random_byte) in chunk.iter_mut().zip(random.bits().to_le_bytes()) {
                 *byte = random_byte;
             }
         }
@@ -171,19 +173,6 @@ fn overlap<'a, 'b>(
     let (bytes, target) = (bytes.get(n_before..)?, buffer.get_mut(n_skipped..)?);
     let n_bytes = bytes.len().min(target.len());
     Some((bytes.get(..n_bytes)?, target.get_mut(..n_bytes)?))
-}
-
-/// `SplitMix64`: Steele, Lea, Flood 2014, "Fast splittable pseudorandom number generators".
-struct Random(u64);
-
-impl Random {
-    const fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut bits = self.0;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        bits ^ (bits >> 31)
-    }
 }
 
 #[cfg(test)]

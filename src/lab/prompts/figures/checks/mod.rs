@@ -160,8 +160,8 @@ impl Verdict {
     }
 }
 
-/// Judges an answer by all checks of a task, which must all hold. The reason is that of the first that
-/// doesn't.
+/// Judges an answer by all checks of a task, which must all hold. If one fails, the reason comes from
+/// the first that does.
 pub fn judge_all(checks: &[Check], answer: Answer<'_>) -> Verdict {
     let verdicts = checks.iter().map(|check| check.judge(answer));
     let mut wrong = verdicts.filter(|verdict| !verdict.is_right());

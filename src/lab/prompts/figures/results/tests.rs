@@ -125,11 +125,7 @@ fn several_answers_vote() {
     }
     answer(&mut results, [0, 0, 0], &[1]);
     done(&mut results, 0);
-    let accuracy: Vec<f64> = results
-        .self_consistency(1)
-        .iter()
-        .map(|vote| vote.accuracy)
-        .collect();
+    let accuracy = results.self_consistency(1);
     // Two of three answers say yes, if spelled differently. Of two answers that differ, either wins
     // as often.
     let expected = [2.0 / 3.0, 2.0 / 3.0, 1.0];
@@ -137,7 +133,7 @@ fn several_answers_vote() {
     for (found, expected) in accuracy.iter().zip(expected) {
         assert!((found - expected).abs() < 1e-12, "{accuracy:?}");
     }
-    let pass_at: Vec<f64> = results.pass_at(1).iter().map(|pass| pass.share).collect();
+    let pass_at = results.pass_at(1);
     assert!((pass_at[0] - 2.0 / 3.0).abs() < 1e-12 && pass_at[1] > 1.0 - 1e-12);
 
     let overview = TasksReading::of(&results).overview;

@@ -2,8 +2,8 @@
 
 use std::ops::AddAssign;
 
-use super::random::Random;
 use super::share::Interval;
+use crate::decoding::SplitMix64;
 
 /// All sign flips are tried if there are at most 2 to this power.
 const MAX_EXACT: usize = 16;
@@ -64,7 +64,7 @@ impl Flips {
             _ => 1 << n_tried.max(N_DRAWN_LOG2),
         };
         let blocks = blocks(&[different, equal].concat());
-        let mut random = Random(SEED);
+        let mut random = SplitMix64::new(SEED);
         let mut flipped = vec![Block::default(); n_flips];
         for (column, blocks) in blocks.chunks(BYTE).enumerate() {
             let n_tried = n_tried.saturating_sub(column * BYTE).min(BYTE);
@@ -139,7 +139,7 @@ fn add_column(
     blocks: &[Block],
     column: usize,
     tried: u8,
-    random: &mut Random,
+    random: &mut SplitMix64,
     flipped: &mut [Block],
 ) {
     let sums = subset_sums(blocks);

@@ -9,7 +9,6 @@ mod axis_sentence;
 mod decided;
 mod flips;
 mod paired;
-mod random;
 mod sentence;
 mod share;
 #[cfg(test)]

@@ -22,13 +22,13 @@ pub struct Paired {
 impl Paired {
     /// Tests and estimates the mean of these differences. Returns `None` if there are none.
     ///
-    /// The test flips signs: if two settings are alike, each difference could as well have the
-    /// opposite sign (Fisher 1935, "The design of experiments", section 21). The interval holds the
-    /// differences that the same test does not reject. Where few prompts differ, or the differences
-    /// are skewed, it can hold the truth in fewer than 95 % of cases (`cargo bench --bench coverage --
-    /// judged`). If there is no difference on any prompt, the interval is that of the share of prompts
-    /// that differ. With fewer than six prompts, nothing can be rejected, and the interval reaches from
-    /// −1 to 1.
+    /// The test flips signs: if two settings are equally good, each difference could just as well have
+    /// had the opposite sign (Fisher 1935, "The design of experiments", section 21). The interval
+    /// contains the differences that the same test does not reject. Where few prompts differ, or the
+    /// differences are skewed, its coverage can fall below 95 % (`cargo bench --bench coverage --
+    /// judged`). If no prompt differs, the interval is derived from the interval of the share of
+    /// prompts that do. With fewer than six prompts, nothing can be rejected, and the interval is −1
+    /// to 1.
     pub fn of(differences: &[f64]) -> Option<Self> {
         let n = differences.len();
         if n == 0 {

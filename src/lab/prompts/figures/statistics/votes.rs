@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::random::Random;
+use crate::decoding::SplitMix64;
 
 /// The most additions for which the probability of a majority is summed exactly.
 const MAX_ADDITIONS: f64 = 2e6;
@@ -55,6 +55,12 @@ pub fn majority_accuracy(answers: &[GroupedAnswer], n: usize) -> Option<f64> {
     }
     let groups: Vec<Group> = groups.into_values().collect();
     let largest = groups.iter().map(|group| group.n).max().unwrap_or_default();
+    if n == answers.len() {
+        // There is only one way to choose all answers.
+        let winners = groups.iter().filter(|group| group.n == largest);
+        let n_winners = winners.clone().count() as f64;
+        return Some(winners.map(|group| group.right_share()).sum::<f64>() / n_winners);
+    }
     let n_groups = groups.len();
     let loops = [n_groups, n_groups, largest.min(n), n, n].map(|n| n as f64);
     let is_cheap = loops.iter().product::<f64>() <= MAX_ADDITIONS;
@@ -123,7 +129,7 @@ fn drawn_majority(groups: &[Group], n_answers: usize, n: usize) -> f64 {
     let mut answers: Vec<usize> = indexed
         .flat_map(|(index, group)| vec![index; group.n])
         .collect();
-    let mut random = Random(SEED);
+    let mut random = SplitMix64::new(SEED);
     let mut counts = vec![0_usize; groups.len()];
     let mut sum = 0.0;
     for _ in 0..N_SUBSETS {

@@ -6,14 +6,14 @@ mod shares;
 mod votes;
 
 use super::PromptShare;
-use super::random::Random;
+use crate::decoding::SplitMix64;
 
 fn drawn(n_right: usize, n_answers: usize) -> PromptShare {
     PromptShare::Sampled { n_right, n_answers }
 }
 
 /// Returns a uniform number from 0 to 1.
-fn uniform(random: &mut Random) -> f64 {
+fn uniform(random: &mut SplitMix64) -> f64 {
     random.below(1_000_000) as f64 / 1e6
 }
 

@@ -1,8 +1,8 @@
 //! Tests the difference between two settings, prompt by prompt.
 
-use super::super::random::Random;
 use super::super::*;
 use super::{count, drawn, near, reference, uniform};
+use crate::decoding::SplitMix64;
 
 #[test]
 fn p_values_equal_those_of_scipy() {
@@ -27,13 +27,13 @@ fn p_values_equal_those_of_scipy() {
 
 #[test]
 fn zero_is_in_the_interval_exactly_if_it_is_not_rejected() {
-    let mut random = Random(1);
+    let mut random = SplitMix64::new(1);
     let mut n_rejected = 0;
     for case in 0..3000 {
         let n = 1 + random.below(if case % 10 == 0 { 60 } else { 24 });
         let n_answers = 1 + random.below(6);
         let shift = uniform(&mut random);
-        let step = |random: &mut Random| match case % 3 {
+        let step = |random: &mut SplitMix64| match case % 3 {
             0 => uniform(random) - 0.5 * shift,
             _ => {
                 (random.below(n_answers + 1) as f64 - shift * random.below(n_answers + 1) as f64)
@@ -59,7 +59,7 @@ fn zero_is_in_the_interval_exactly_if_it_is_not_rejected() {
 
 #[test]
 fn the_interval_holds_what_the_test_does_not_reject() {
-    let mut random = Random(2);
+    let mut random = SplitMix64::new(2);
     for _ in 0..300 {
         let n = 6 + random.below(8);
         let differences: Vec<f64> = (0..n).map(|_| 2.0 * uniform(&mut random) - 1.0).collect();
@@ -79,7 +79,7 @@ fn the_interval_holds_what_the_test_does_not_reject() {
 
 #[test]
 fn drawn_flips_agree_with_all_of_them_and_with_blocks() {
-    let mut random = Random(4);
+    let mut random = SplitMix64::new(4);
     for _ in 0..20 {
         // 17 differences of which one is tiny: drawn, though it hardly matters.
         let mut differences: Vec<f64> = (0..16).map(|_| uniform(&mut random) - 0.35).collect();
@@ -91,7 +91,7 @@ fn drawn_flips_agree_with_all_of_them_and_with_blocks() {
             "{exact:?} {drawn:?}"
         );
     }
-    // With many differences, the interval is that of the normal approximation, even if they flip in
+    // With many differences, the interval agrees with the normal approximation, even if they flip in
     // blocks.
     for n in [1000, 10_000] {
         let ratios = (0..16).map(|_| {
@@ -150,7 +150,7 @@ fn all_pairs_are_compared_on_the_prompts_that_both_answered() {
 #[test]
 fn looking_after_every_prompt_seldom_decides_between_equals() {
     // Of three settings, two are equally good, though their difference need not be symmetric.
-    let mut random = Random(5);
+    let mut random = SplitMix64::new(5);
     let (mut n_false, mut n_true) = (0, 0);
     for run in 0..150 {
         let mut shares: Vec<[f64; 3]> = Vec::new();

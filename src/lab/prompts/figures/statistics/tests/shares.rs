@@ -1,8 +1,8 @@
 //! Tests the interval of a share of right answers.
 
-use super::super::random::Random;
 use super::super::*;
 use super::{count, drawn, near, reference, uniform};
+use crate::decoding::SplitMix64;
 
 #[test]
 fn one_answer_to_each_prompt_has_the_wilson_interval() {
@@ -29,7 +29,7 @@ fn an_interval_of_shares_needs_two_prompts_and_stays_within_0_and_1() {
     assert_eq!(ShareEstimate::of(&[]), None);
     let one = ShareEstimate::of(&[drawn(3, 5)]).unwrap();
     assert_eq!((one.n_prompts, one.interval), (1, None));
-    let mut random = Random(3);
+    let mut random = SplitMix64::new(3);
     for _ in 0..2000 {
         let n = 2 + random.below(30);
         let n_answers = 1 + random.below(5);

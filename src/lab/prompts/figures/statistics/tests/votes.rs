@@ -1,8 +1,8 @@
 //! Tests the votes among several answers.
 
-use super::super::random::Random;
 use super::super::*;
 use super::{count, near, reference};
+use crate::decoding::SplitMix64;
 
 #[test]
 fn passing_equals_the_formula_of_its_paper() {
@@ -43,7 +43,7 @@ fn answers(groups: &[usize]) -> Vec<GroupedAnswer> {
 
 #[test]
 fn a_majority_is_averaged_over_all_subsets() {
-    let mut random = Random(6);
+    let mut random = SplitMix64::new(6);
     for _ in 0..200 {
         let groups: Vec<usize> = (0..=random.below(9)).map(|_| random.below(5)).collect();
         let answers = answers(&groups);
@@ -71,7 +71,7 @@ fn a_majority_is_averaged_over_all_subsets() {
 fn the_estimate_of_a_majority_is_unbiased() {
     // Two right and three wrong answers, drawn with these probabilities in twentieths.
     let weights = [7, 2, 6, 3, 2];
-    let mut random = Random(7);
+    let mut random = SplitMix64::new(7);
     let mut draw = |n: usize| -> Vec<GroupedAnswer> {
         let groups = (0..n).map(|_| {
             let mut left = random.below(20);

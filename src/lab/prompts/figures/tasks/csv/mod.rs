@@ -1,7 +1,7 @@
 //! CSV: its records with their places, and the meaning of its columns.
 //!
-//! The syntax is that of RFC 4180. The separator is the one of comma, semicolon and tab that splits
-//! the first line most. Unlike the csv crate, a quotation mark that is never closed is an error, and
+//! The syntax follows RFC 4180. The separator is a comma, a semicolon or a tab, whichever splits
+//! the first line into the most fields. Unlike the csv crate, a quotation mark that is never closed is an error, and
 //! the place of every field is known, so that a mistake inside a field has a line and a column.
 
 mod promptfoo;
