@@ -147,7 +147,7 @@ const ALLOWED_USES: &[(&str, &[&str])] = &[
 /// besides its own experiment and what all experiments share, and whether it draws or parses the
 /// command line. A kind is a file or a folder.
 const EXPERIMENT_FILES: &[(&str, &[&str], &[&str])] = &[
-    ("plan", &["decoding", "engine", "generation"], &[]),
+    ("plan", &["decoding", "engine", "generation"], &["serde"]),
     ("job", &["decoding", "engine", "generation"], &[]),
     (
         "figures",
@@ -167,6 +167,7 @@ const EXPERIMENT_FILES: &[(&str, &[&str], &[&str])] = &[
         ],
         &["serde"],
     ),
+    ("kept", &["decoding", "generation", "state"], &["serde"]),
     (
         "plot",
         &["analysis", "decoding", "design", "generation", "plots"],

@@ -2,6 +2,7 @@
 //!
 //! It decides nothing: commands go to the state, and effects come back to be run here.
 
+mod aside;
 mod autosave;
 mod background;
 mod copy_picture;

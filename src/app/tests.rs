@@ -9,7 +9,7 @@ use std::process::{Command as Process, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-use super::runs::{RunFolder, TextsToKeep};
+use super::runs::{RunFolder, TextsToKeep, ToKeep};
 use super::settings_file;
 use crate::generation::testing::generation;
 use crate::state::{Command, HistoryLimits, RunCommand, RunRequest, RunTexts, Settings};
@@ -46,7 +46,7 @@ fn save(folder: &Path, number: u64) {
         finished_at: number,
         limits,
     };
-    RunFolder::open(folder.join("runs")).answer(request, Some(kept));
+    RunFolder::open(folder.join("runs")).answer(request, Some(ToKeep::Texts(kept)));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The eframe application: drains events, draws the window, applies commands and runs effects.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
@@ -10,11 +10,11 @@ use super::autosave::{Autosave, Crashed, SetAside, Unrestored};
 use super::copy_picture::Copies;
 use super::dialogs::{self, Dialogs};
 use super::documents;
-use super::runs::{self, RunFolder, TextsToKeep};
+use super::runs::{self, RunFolder, TextsToKeep, ToKeep};
 use super::save::{Save, Saves};
 use super::servers::ServerWorkers;
 use super::settings_file::{self, SettingsFile};
-use super::{folders, icon, import, model_paths, show};
+use super::{aside, folders, icon, import, model_paths, show};
 use crate::design::style;
 use crate::design::theme::Theme;
 use crate::generation::formatting::io_words;
@@ -27,7 +27,7 @@ use crate::ui::WindowUi;
 use crate::ui::documents::picture_drawing;
 use crate::ui::pictures::Look;
 use crate::worker::{
-    DownloadEvent, Downloads, HubConfig, ModelSource, Worker, hub_config, models_folder,
+    DownloadEvent, Downloads, Event, HubConfig, ModelSource, Worker, hub_config, models_folder,
 };
 
 /// The name of the folder that holds the settings.
@@ -84,11 +84,12 @@ pub fn run(model: Option<PathBuf>, file: Option<PathBuf>) -> eframe::Result {
             if let Some(error) = loaded.error {
                 app.state.notices.report_unsaved_settings(&error);
             }
-            if let Some(folder) = eframe::storage_dir(APP_NAME) {
-                app.keep_sessions_in(&cc.egui_ctx, folder.join("sessions"));
-            }
+            // A restored session may have texts to keep in the history.
             if let Some(folder) = app.state.folders.of(FolderKind::Runs) {
                 app.keep_runs_in(folder);
+            }
+            if let Some(folder) = eframe::storage_dir(APP_NAME) {
+                app.keep_sessions_in(&cc.egui_ctx, sessions_in(&folder));
             }
             if let Some(path) = file {
                 let command = if is_lesson_name(&path) {
@@ -212,18 +213,27 @@ impl App {
 
     /// Carries out a request about kept runs on a background thread.
     fn ask_runs(&mut self, ctx: &egui::Context, request: RunRequest) {
-        let kept = match &request {
-            RunRequest::Keep {
-                number,
-                finished_at,
-                ..
-            } => Some(self.texts_to_keep(*number, *finished_at)),
-            _ => None,
-        };
+        let kept = self.take_kept(&request);
         let runs = self.runs.clone();
         let answers = self.answers.0.clone();
         let work = move || runs.answer(request, kept);
         self.saves.run(ctx.clone(), &answers, work);
+    }
+
+    /// Takes a copy of what a request keeps.
+    fn take_kept(&mut self, request: &RunRequest) -> Option<ToKeep> {
+        match request {
+            RunRequest::Keep {
+                number,
+                finished_at,
+                ..
+            } => Some(ToKeep::Texts(self.texts_to_keep(*number, *finished_at))),
+            RunRequest::KeepResult { tab, .. } => {
+                let (facts, result) = self.state.lab.result(*tab)?;
+                Some(ToKeep::Result(facts, result))
+            }
+            _ => None,
+        }
     }
 
     /// Takes a copy of the texts on screen. A continued run keeps its file.
@@ -247,6 +257,7 @@ impl App {
         let started_at = Instant::now();
         let mut effects = Vec::new();
         while let Ok(command) = self.answers.1.try_recv() {
+            self.settings_changed = true;
             effects.extend(self.state.apply(command));
         }
         for event in self.download_events(ctx) {
@@ -265,6 +276,8 @@ impl App {
             let events = self.worker.drain(EVENT_BATCH);
             let drained = events.len() < EVENT_BATCH;
             self.autosave.changed |= !events.is_empty();
+            let is_step = |event: &Event| matches!(event, Event::Progress(_));
+            self.settings_changed |= !events.iter().all(is_step);
             for event in events {
                 effects.extend(self.state.on_event(event));
             }
@@ -351,6 +364,11 @@ impl App {
             Effect::Server(served, request) => self.servers.send(&served, request),
             Effect::EndServer(served) => self.servers.end(&served),
             Effect::Hub(request) => self.downloads(ctx).send(request),
+            Effect::Aside(request) => {
+                if let Some(data) = &self.state.folders.system.data {
+                    aside::answer(ctx.clone(), sessions_in(data), request, answers);
+                }
+            }
             Effect::TryFolder(kind, folder) => folders::attempt(ctx.clone(), kind, folder, answers),
             Effect::UseFolder(kind) => self.use_folder(kind),
             Effect::CheckModelFiles(paths) => model_paths::check(ctx.clone(), paths, answers),
@@ -422,6 +440,20 @@ impl eframe::App for App {
         Duration::from_secs(2)
     }
 
+    fn on_exit(&mut self, _gl: Option<&eframe::glow::Context>) {
+        for effect in self.state.close() {
+            let Effect::Runs(request) = effect else {
+                continue;
+            };
+            let kept = self.take_kept(&request);
+            let answer = self.runs.answer(request, kept);
+            if let Command::Run(RunCommand::NotKept { .. }) = answer {
+                // The next window restores the texts.
+                self.autosave.leave_behind();
+            }
+        }
+    }
+
     fn clear_color(&self, visuals: &egui::Visuals) -> [f32; 4] {
         let bg = Theme::dark_or_light(visuals.dark_mode).bg;
         egui::Rgba::from(bg).to_array()
@@ -430,6 +462,11 @@ impl eframe::App for App {
     fn persist_egui_memory(&self) -> bool {
         false
     }
+}
+
+/// Returns the folder of the sessions within the data folder.
+fn sessions_in(data: &Path) -> PathBuf {
+    data.join("sessions")
 }
 
 fn wake(ctx: &egui::Context) -> Wake {

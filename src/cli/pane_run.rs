@@ -360,6 +360,7 @@ impl Record {
             | Event::ModelLoaded { .. }
             | Event::ModelFailed { .. }
             | Event::LoadingCancelled
+            | Event::Beside(_)
             | Event::ModelUnloaded
             | Event::SecondModel(_)
             | Event::SecondModelLoading { .. }

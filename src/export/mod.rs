@@ -15,6 +15,7 @@ pub mod json;
 mod jsonl;
 mod markdown;
 mod prompt_hash;
+mod result_file;
 mod run_path;
 mod run_summary;
 mod runs;
@@ -27,10 +28,11 @@ pub use self::file::{check_writable, read_at_most, remove_stale_temporaries, wri
 pub use self::folder::write_folder;
 pub use self::futures::{PaneFutures, render_futures};
 pub use self::prompt_hash::prompt_hash;
+pub use self::result_file::{ResultSummary, read_result, write_result};
 pub use self::run_path::{
     RunFileError, is_run_name, read_marked, read_run, read_text, write_by_name, write_run,
 };
-pub use self::run_summary::{PaneSummary, RunSummary, read_summary};
+pub use self::run_summary::{PaneSummary, ResultWords, RunSummary, read_summary};
 pub use self::session_file::SessionFile;
 pub use self::text_file::read_text_at_most;
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::{RunFileError, read_text};
+use super::{ResultSummary, RunFileError, read_text};
 use crate::export::json::{FORMAT_VERSION, ParseError};
 
 /// A run as shown in a list of runs.
@@ -18,6 +18,33 @@ pub struct RunSummary {
     pub model: String,
     pub prompt: String,
     pub panes: Vec<PaneSummary>,
+    /// What the results of an experiment are; `None` for a run.
+    pub result: Option<ResultWords>,
+}
+
+/// What the results of an experiment are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResultWords {
+    /// The key of the experiment: `sweep`.
+    pub experiment: String,
+    /// "Sweep, 48 cells".
+    pub words: String,
+}
+
+impl From<ResultSummary> for RunSummary {
+    fn from(result: ResultSummary) -> Self {
+        Self {
+            title: result.title,
+            finished_at: Some(result.finished_at),
+            model: result.model,
+            prompt: result.prompt,
+            panes: Vec::new(),
+            result: Some(ResultWords {
+                experiment: result.experiment,
+                words: result.words,
+            }),
+        }
+    }
 }
 
 /// A text as shown in a list of runs.
@@ -111,6 +138,7 @@ pub fn read_summary(path: &Path) -> Result<RunSummary, RunFileError> {
         model: models.join(" + "),
         prompt: file.prompt.map(|prompt| prompt.text).unwrap_or_default(),
         panes: file.panes.into_iter().map(pane).collect(),
+        result: None,
     })
 }
 

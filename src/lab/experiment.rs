@@ -1,8 +1,10 @@
 //! What an experiment of the Lab defines besides its page.
 
 use std::convert::Infallible;
+use std::fmt::Debug;
 use std::path::PathBuf;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::state::{AppState, Effect, JobRun};
@@ -11,6 +13,12 @@ use crate::state::{AppState, Effect, JobRun};
 pub trait Experiment: Default {
     /// The label of its tab.
     const NAME: &'static str;
+
+    /// The group of tabs that it belongs to.
+    const GROUP: Group;
+
+    /// Whether the history keeps its results.
+    const KEEPS_RESULTS: bool = size_of::<Self::Result>() > 0;
 
     /// The title of the dialog that chooses a file for it.
     const FILE_TITLE: &'static str = "Choose a file";
@@ -21,6 +29,19 @@ pub trait Experiment: Default {
     /// What its form keeps across restarts. Its fields share one JSON object with those of the other
     /// experiments.
     type Settings;
+
+    /// Its results as the history keeps them: [`NoResult`] if it does not.
+    type Result: Clone + Debug + PartialEq + Serialize + DeserializeOwned;
+
+    /// Returns what the history keeps of its results, and what it says about them, if there are any.
+    fn result(&self) -> Option<(ResultFacts, Self::Result)> {
+        None
+    }
+
+    /// Shows results that the history kept. Fails, with the reason, if they contradict themselves.
+    fn show(&mut self, _result: Self::Result) -> Result<(), String> {
+        Ok(())
+    }
 
     /// Returns its run, if the engine works on one.
     fn run(&self) -> Option<&dyn JobRun> {
@@ -60,8 +81,34 @@ pub trait Experiment: Default {
     fn restored(settings: Self::Settings) -> Self;
 }
 
+/// What an experiment is for, which groups the tabs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Group {
+    /// It writes many texts.
+    WriteMany,
+    /// It explains one text.
+    ExplainOne,
+    /// It shows how the model works.
+    HowItWorks,
+}
+
 /// The command of an experiment that can only be run and stopped.
 pub type NoCommand = Infallible;
+
+/// The results of an experiment that the history does not keep.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum NoResult {}
+
+/// What the history says about the results of an experiment.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ResultFacts {
+    /// What they are: "48 cells".
+    pub words: String,
+    /// The name of the model.
+    pub model: String,
+    /// The prompt, or the first of several.
+    pub prompt: String,
+}
 
 /// The settings of an experiment that keeps nothing across restarts.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -25,6 +25,27 @@ macro_rules! experiments {
                 }
             }
 
+            /// Returns the group of tabs that it belongs to.
+            pub const fn group(self) -> Group {
+                match self {
+                    $(Self::$variant => <$module::$experiment as Experiment>::GROUP,)*
+                }
+            }
+
+            /// Returns whether the history keeps its results.
+            pub const fn keeps_results(self) -> bool {
+                match self {
+                    $(Self::$variant => <$module::$experiment as Experiment>::KEEPS_RESULTS,)*
+                }
+            }
+
+            /// Returns the name by which files know the experiment.
+            pub const fn key(self) -> &'static str {
+                match self {
+                    $(Self::$variant => stringify!($module),)*
+                }
+            }
+
             /// Returns the title of the dialog that chooses a file for the tab.
             pub const fn file_title(self) -> &'static str {
                 match self {
@@ -48,6 +69,42 @@ macro_rules! experiments {
             ) -> bool {
                 match self {
                     $(Self::$variant => <$module::$experiment as Experiment>::advance(state, has_time),)*
+                }
+            }
+        }
+
+        /// The results of an experiment as the history keeps them, by its tab.
+        #[derive(Debug, Clone, PartialEq)]
+        pub enum LabResult {
+            $($variant(Box<<$module::$experiment as Experiment>::Result>),)*
+        }
+
+        impl LabResult {
+            /// Renders the results as JSON.
+            pub fn to_json(&self) -> serde_json::Result<Vec<u8>> {
+                match self {
+                    $(Self::$variant(result) => serde_json::to_vec(result),)*
+                }
+            }
+
+            /// Reads the results of the experiment with this key.
+            pub fn parse(experiment: &str, json: &[u8]) -> Result<Self, String> {
+                $(
+                    if experiment == stringify!($module) {
+                        let result = serde_json::from_slice(json);
+                        let result = result.map_err(|_error| {
+                            "it is damaged, or another version of Quartet saved it".to_owned()
+                        });
+                        return result.map(|result| Self::$variant(Box::new(result)));
+                    }
+                )*
+                Err("it is of an experiment that this version of Quartet lacks".to_owned())
+            }
+
+            /// Returns the tab that shows them.
+            pub const fn tab(&self) -> LabTab {
+                match self {
+                    $(Self::$variant(_) => LabTab::$variant,)*
                 }
             }
         }
@@ -82,6 +139,8 @@ macro_rules! experiments {
         #[derive(Debug, Clone, Default, PartialEq)]
         pub struct Lab {
             pub tab: LabTab,
+            /// The results on screen that are from the history.
+            pub kept: Option<KeptResult>,
             $(pub $module: $module::$experiment,)*
         }
 
@@ -96,6 +155,23 @@ macro_rules! experiments {
             /// Returns whether the experiment of a tab is running.
             pub fn is_running(&self, tab: LabTab) -> bool {
                 self.run_of(tab).is_some_and(|run| run.status().is_running())
+            }
+
+            /// Returns what the history keeps of a tab's results, and what it says about them.
+            pub fn result(&self, tab: LabTab) -> Option<(ResultFacts, LabResult)> {
+                match tab {
+                    $(LabTab::$variant => {
+                        let (facts, result) = Experiment::result(&self.$module)?;
+                        Some((facts, LabResult::$variant(Box::new(result))))
+                    })*
+                }
+            }
+
+            /// Shows results from the history in their tab, unless they contradict themselves.
+            fn show(&mut self, result: LabResult) -> Result<(), String> {
+                match result {
+                    $(LabResult::$variant(result) => Experiment::show(&mut self.$module, *result),)*
+                }
             }
 
             /// Returns all runs that the engine works on.
@@ -135,6 +211,7 @@ macro_rules! experiments {
             pub(crate) fn lab(self) -> Lab {
                 Lab {
                     tab: LabTab::default(),
+                    kept: None,
                     $($module: Experiment::restored(self.$module),)*
                 }
             }

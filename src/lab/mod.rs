@@ -7,6 +7,8 @@
 mod axis_form;
 mod experiment;
 mod frame;
+mod kept;
+mod kept_pieces;
 mod list;
 mod open_pane;
 #[cfg(test)]
@@ -44,8 +46,9 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 pub use axis_form::{AxisForm, SavedAxis};
-pub use experiment::{Experiment, NoCommand, NoSettings};
+pub use experiment::{Experiment, Group, NoCommand, NoResult, NoSettings, ResultFacts};
 pub(crate) use frame::{lab_keys_ui, lab_ui, run_command};
+pub use kept::KeptResult;
 
 use crate::state::{AppState, Effect, JobRun};
 
@@ -55,6 +58,8 @@ list::experiments! {
     Sweep, sweep: SweepTab;
     /// Many prompts.
     Prompts, prompts: PromptsTab;
+    /// Votes between texts whose settings are hidden.
+    Blind, blind: BlindTest;
     /// Which parts of a prompt mattered.
     Influence, influence: InfluenceTab;
     /// How far a text stays the same under other settings.
@@ -65,8 +70,6 @@ list::experiments! {
     Cache, cache: CacheTab;
     /// Two models that read the same text.
     Models, models: ModelsTab;
-    /// Votes between texts whose settings are hidden.
-    Blind, blind: BlindTest;
     /// The X-ray of logits that the user sets by hand.
     ByHand, by_hand: ByHandTab;
 }

@@ -115,6 +115,7 @@ impl AppState {
             folders: Folders {
                 system: SystemFolders::default(),
                 chosen: settings.folders,
+                aside: Vec::new(),
             },
             last_id: 0,
         };
@@ -123,7 +124,7 @@ impl AppState {
         let mut effects: Vec<Effect> = state.models.compute_request().into_iter().collect();
         effects.extend(state.memory.first_cache_limit());
         effects.extend(state.pace.first_request());
-        effects.extend(state.open_first(model_source));
+        effects.extend(state.open_first(model_source, settings.main_model));
         (state, effects)
     }
 
@@ -166,6 +167,12 @@ impl AppState {
                 .filter(|recent| recent.path.to_str().is_some())
                 .cloned()
                 .collect(),
+            // As above.
+            main_model: self
+                .models
+                .remembered
+                .clone()
+                .filter(|path| path.to_str().is_some()),
             compute: self.models.compute,
             servers: self.models.servers.added.clone(),
             history: self.runs.limits,

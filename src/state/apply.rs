@@ -3,13 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use super::{
-    Action, AppState, Command, Effect, MAX_PANES, ModelStatus, ModelsCommand, ModelsTab, Notice,
-    Pace, Page, Palette, PaletteCommand, Pane, PaneId, PaneModelCommand, Paste, PathPurpose, Pin,
-    PinMove, RunCommand, ScoreCommand, ScoreDialog, ServerCommand, ViewChange, WatermarkDialog,
+    Action, AppState, AsideRequest, Command, Effect, MAX_PANES, ModelStatus, ModelsCommand,
+    ModelsTab, Notice, Pace, Page, Palette, PaletteCommand, Pane, PaneId, PaneModelCommand, Paste,
+    PathPurpose, Pin, PinMove, RunCommand, ScoreCommand, ScoreDialog, ServerCommand, ViewChange,
+    WatermarkDialog,
 };
 use crate::decoding::ChainConfig;
 use crate::generation::{FinishReason, PaneSettings};
 use crate::interop::tools::Tool;
+use crate::lab::{KeptResult, LabCommand};
 use crate::state::folders::{FolderContext, try_folder};
 use crate::state::panes::paste::copy_settings;
 use crate::state::panes::run_end::is_token_hint;
@@ -52,7 +54,16 @@ impl AppState {
             Command::SetPace(pace) => return self.set_pace(pace),
             Command::Branch(command) => return self.apply_to_branches(command),
             Command::Futures(command) => return self.apply_to_futures(command),
-            Command::Lab(command) => return command.apply(self),
+            Command::Lab(command) => {
+                let effects = command.apply(self);
+                let lab = &mut self.lab;
+                let begins =
+                    |kept: &KeptResult| matches!(command, LabCommand::Run(tab) if tab == kept.tab);
+                if lab.kept.as_ref().is_some_and(begins) && lab.is_running(lab.tab) {
+                    lab.kept = None;
+                }
+                return effects;
+            }
             Command::Lesson(command) => return self.apply_to_lessons(command),
             Command::PromptEdited => return self.prompt.tokenize(&self.models.main),
             Command::CopyPrompt => return self.prompt.copy().into_iter().collect(),
@@ -113,7 +124,14 @@ impl AppState {
             }
             Command::Palette(PaletteCommand::Close) => self.dialogs.palette = None,
             Command::Palette(PaletteCommand::Run(action)) => return self.run_action(action),
-            Command::ShowSettings(tab) => self.dialogs.settings = tab,
+            Command::ShowSettings(tab) => {
+                let opens = tab.is_some() && self.dialogs.settings.is_none();
+                self.dialogs.settings = tab;
+                return opens
+                    .then_some(Effect::Aside(AsideRequest::List))
+                    .into_iter()
+                    .collect();
+            }
             Command::ShowHelp(tab) => self.dialogs.help = tab,
             Command::ChangeView(change) => self.change_view(change),
 
@@ -158,7 +176,12 @@ impl AppState {
                     hub: &mut self.models.hub,
                     notices: &mut self.notices,
                 };
-                return self.folders.apply(command, &mut context);
+                let was_lost = context.history.unkept.is_some();
+                let mut effects = self.folders.apply(command, &mut context);
+                if was_lost && self.runs.history.unkept.is_none() {
+                    effects.extend(self.keep_run());
+                }
+                return effects;
             }
 
             Command::RestartEngine if self.models.main == ModelStatus::Lost => {
@@ -166,7 +189,7 @@ impl AppState {
             }
             // Opening a model has already restarted it.
             Command::RestartEngine => {}
-            Command::CloseNotice => self.close_notice(),
+            Command::CloseNotice(place) => self.close_notice(place),
         }
         Vec::new()
     }
@@ -428,11 +451,11 @@ impl AppState {
         self.notices.notify(notice)
     }
 
-    fn close_notice(&mut self) {
-        if self.notices.first().is_some_and(is_token_hint) {
+    fn close_notice(&mut self, place: usize) {
+        if self.notices.get(place).is_some_and(is_token_hint) {
             self.learn_tokens();
-        } else if !self.notices.is_empty() {
-            self.notices.remove(0);
+        } else if place < self.notices.len() {
+            self.notices.remove(place);
         }
     }
 }

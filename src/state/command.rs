@@ -4,10 +4,10 @@
 use std::path::PathBuf;
 
 use super::{
-    BranchCommand, Document, DocumentKind, FolderCommand, FolderKind, FuturesCommand, HelpTab,
-    HubCommand, LessonCommand, ModelsCommand, Pace, PaletteCommand, PaneId, PaneModelCommand,
-    PasteCommand, Pin, Plot, PresetCommand, RunCommand, RunDocument, RunRequest, ScoreCommand,
-    SecondModelCommand, ServerCommand, SettingsTab, ViewChange, WatermarkCommand,
+    AsideRequest, BranchCommand, Document, DocumentKind, FolderCommand, FolderKind, FuturesCommand,
+    HelpTab, HubCommand, LessonCommand, ModelsCommand, Pace, PaletteCommand, PaneId,
+    PaneModelCommand, PasteCommand, Pin, Plot, PresetCommand, RunCommand, RunDocument, RunRequest,
+    ScoreCommand, SecondModelCommand, ServerCommand, SettingsTab, ViewChange, WatermarkCommand,
 };
 use crate::decoding::ChainConfig;
 use crate::export::ExportFormat;
@@ -172,8 +172,8 @@ pub enum Command {
 
     /// Restart the engine thread after it died.
     RestartEngine,
-    /// Dismiss the newest notice.
-    CloseNotice,
+    /// Dismiss the notice at this place; the newest has place 0.
+    CloseNotice(usize),
 }
 
 impl Command {
@@ -202,6 +202,8 @@ pub enum Effect {
     ShowInFolder(PathBuf),
     /// Open a folder in the system's file manager. It is created if it does not exist.
     OpenFolder(PathBuf),
+    /// List or remove texts that could not be restored after a crash.
+    Aside(AsideRequest),
     /// Check that runs or models can be kept in this folder.
     TryFolder(FolderKind, PathBuf),
     /// From now on, keep them in the folder that the state names.

@@ -57,10 +57,6 @@ impl AppState {
                 load_warning,
                 second,
             } => {
-                if let Some(load_warning) = load_warning.clone() {
-                    let title = "The model was loaded with a warning";
-                    self.notify(Notice::error(title, load_warning));
-                }
                 let effects = self.on_loaded(ReadyModel {
                     info,
                     vocabulary,
@@ -88,6 +84,7 @@ impl AppState {
                 self.models.on_device_missing(&name, &reason);
             }
             Event::LoadingCancelled => return self.on_loading_cancelled(),
+            Event::Beside(update) => self.on_beside(update),
             Event::ModelUnloaded => self.on_unloaded(),
             Event::PaneModel { source, update } => {
                 if let Some(warning) = self.models.on_pane_model(&source, update) {
@@ -321,16 +318,17 @@ impl AppState {
                 error: "the engine stopped unexpectedly".to_owned(),
             });
         }
-        self.fail_runs("the engine stopped unexpectedly");
+        let mut effects = self.fail_runs("the engine stopped unexpectedly");
         self.models.main = ModelStatus::Lost;
         self.models.pending.clear();
         self.models.opening = None;
+        self.models.reopening = None;
         let notice = Notice::error(
             "The engine stopped unexpectedly",
             format!("Your texts are safe. The error was: {message}"),
         )
         .with_action("Restart", Command::RestartEngine);
-        let mut effects = self.notify(notice);
+        effects.extend(self.notify(notice));
         if was_running {
             effects.extend(self.keep_run());
         }

@@ -19,6 +19,25 @@ pub struct Folders {
     pub system: SystemFolders,
     /// Where the user chose to keep them instead.
     pub chosen: ChosenFolders,
+    /// The texts that could not be restored after a crash, the newest first, as of the last time
+    /// that they were listed.
+    pub aside: Vec<AsideTexts>,
+}
+
+/// A file with the texts of a window that crashed, which were not restored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AsideTexts {
+    pub path: PathBuf,
+    /// When the file was written, in seconds since 1970.
+    pub written_at: u64,
+    pub n_bytes: u64,
+}
+
+/// A request about the texts that could not be restored. Each is answered with the list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AsideRequest {
+    List,
+    Remove(PathBuf),
 }
 
 /// The system's default folders, which may not exist yet. `None` if the system defines none.
@@ -66,13 +85,17 @@ pub enum FolderCommand {
     },
     /// Use the system's default folder again.
     UseDefault(FolderKind),
+    /// The texts that could not be restored were listed.
+    AsideListed(Vec<AsideTexts>),
+    /// Remove one of them.
+    RemoveAside(PathBuf),
 }
 
 impl Folders {
     /// Returns the folder in which runs or models are kept, or `None` if the system defines none
     /// and the user chose none.
     pub fn of(&self, kind: FolderKind) -> Option<PathBuf> {
-        let Self { system, chosen } = self;
+        let Self { system, chosen, .. } = self;
         match kind {
             FolderKind::Runs => {
                 let default = system.data.as_ref().map(|data| data.join("runs"));
@@ -96,6 +119,11 @@ impl Folders {
         context: &mut FolderContext<'_>,
     ) -> Vec<Effect> {
         match command {
+            FolderCommand::AsideListed(aside) => {
+                self.aside = aside;
+                Vec::new()
+            }
+            FolderCommand::RemoveAside(path) => vec![Effect::Aside(AsideRequest::Remove(path))],
             FolderCommand::Tried {
                 kind,
                 folder,

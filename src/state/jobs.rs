@@ -1,10 +1,13 @@
 //! Runs of experiments: which jobs the engine does for them, and how they end.
 
+use serde::{Deserialize, Serialize};
+
 use super::{AppState, Effect, ModelStatus, ReadyModel};
+use crate::lab::LabTab;
 use crate::worker::{GenerationId, JobReport, JobUpdate, Request};
 
 /// How far a run has come.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RunStatus {
     /// Nothing has begun yet.
     Waiting,
@@ -23,6 +26,16 @@ impl RunStatus {
     /// Returns whether more results will arrive.
     pub const fn is_running(&self) -> bool {
         matches!(self, Self::Waiting | Self::Running)
+    }
+
+    /// Returns how a run has ended whose results are kept. One that goes on is stopped: the window is
+    /// being closed.
+    pub(crate) fn ended(&self) -> Self {
+        if self.is_running() {
+            Self::Stopped
+        } else {
+            self.clone()
+        }
     }
 
     /// Notes that the first results have arrived.
@@ -89,6 +102,7 @@ impl<'a> NextJob<'a> {
 impl AppState {
     /// Hands an update to the run that its job belongs to. Updates of abandoned jobs are ignored.
     pub(super) fn on_job(&mut self, id: GenerationId, update: JobUpdate) -> Vec<Effect> {
+        let was_running = LabTab::ALL.map(|tab| self.lab.is_running(tab));
         let Self {
             futures,
             lab,
@@ -97,18 +111,30 @@ impl AppState {
             ..
         } = self;
         let mut next = NextJob::new(last_id, &models.main);
-        let mut runs = futures.runs_mut().chain(lab.runs_mut());
-        let run = runs.find(|run| run.running_jobs().contains(&id));
-        let request = run.and_then(|run| updated(run, id, update, &mut next));
-        request.map(Effect::Send).into_iter().collect()
+        let request = {
+            let mut runs = futures.runs_mut().chain(lab.runs_mut());
+            let run = runs.find(|run| run.running_jobs().contains(&id));
+            run.and_then(|run| updated(run, id, update, &mut next))
+        };
+        let mut effects: Vec<Effect> = request.map(Effect::Send).into_iter().collect();
+        for (tab, was_running) in LabTab::ALL.into_iter().zip(was_running) {
+            if was_running && !self.lab.is_running(tab) {
+                effects.extend(self.keep_result(tab));
+            }
+        }
+        effects
     }
 
-    /// Ends all runs after the engine has died.
-    pub(super) fn fail_runs(&mut self, error: &str) {
+    /// Ends all runs after the engine has died. Returns the requests to keep what they have found.
+    pub(super) fn fail_runs(&mut self, error: &str) -> Vec<Effect> {
+        let tabs = LabTab::ALL.into_iter();
+        let running: Vec<LabTab> = tabs.filter(|tab| self.lab.is_running(*tab)).collect();
         let runs = self.futures.runs_mut().chain(self.lab.runs_mut());
         for run in runs.filter(|run| run.status().is_running()) {
             run.fail(error);
         }
+        let kept = running.into_iter().filter_map(|tab| self.keep_result(tab));
+        kept.collect()
     }
 }
 

@@ -7,7 +7,7 @@ use super::{
     SecondModel,
 };
 use crate::state::models::open::Inspected;
-use crate::worker::{ComputeChoice, DeviceChoice, ModelSource, Request};
+use crate::worker::{BesideUpdate, ComputeChoice, DeviceChoice, ModelSource, Request};
 
 impl AppState {
     pub(super) fn apply_to_models(&mut self, command: ModelsCommand) -> Vec<Effect> {
@@ -49,10 +49,15 @@ impl AppState {
         }
     }
 
-    /// Opens the first model of a new window.
-    pub(super) fn open_first(&mut self, source: ModelSource) -> Vec<Effect> {
+    /// Opens the first model of a new window: this one, or the built-in one until the model of the
+    /// last session has opened again.
+    pub(super) fn open_first(&mut self, source: ModelSource, last: Option<PathBuf>) -> Vec<Effect> {
         match source {
-            ModelSource::Embedded => self.load_model(source),
+            ModelSource::Embedded => {
+                let mut effects = self.load_model(source);
+                effects.extend(last.into_iter().flat_map(|path| self.models.reopen(path)));
+                effects
+            }
             ModelSource::Path(path) => self.open_model(path),
         }
     }
@@ -71,6 +76,12 @@ impl AppState {
         let n_panes = self.panes.len();
         let models = &mut self.models;
         let mut effects = models.on_inspected_for_panes(&inspected, &self.panes, n_tokens);
+        let (load, notice) = models.on_reopening_inspected(&inspected, n_panes, n_tokens);
+        effects.extend(load);
+        if let Some(notice) = notice {
+            self.notices.notify(notice);
+        }
+        let models = &mut self.models;
         match models.on_opening_inspected(&inspected, n_panes, n_tokens) {
             None => {}
             Some(Ok(None)) => effects.extend(self.load_model(inspected.source)),
@@ -122,7 +133,18 @@ impl AppState {
         effects
     }
 
+    /// Follows the model that opens again.
+    pub(super) fn on_beside(&mut self, update: BesideUpdate) {
+        if let Some(notice) = self.models.on_beside(update) {
+            self.notify(notice);
+        }
+    }
+
     pub(super) fn on_loaded(&mut self, model: ReadyModel) -> Vec<Effect> {
+        if let Some(warning) = model.load_warning.clone() {
+            let title = "The model was loaded with a warning";
+            self.notify(Notice::error(title, warning));
+        }
         let is_same = self.models.on_loaded(model);
         self.prompt.reading = None;
         let mut effects = self.read_again();

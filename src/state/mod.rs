@@ -47,6 +47,7 @@ mod starters;
 #[cfg(test)]
 pub(crate) mod tests;
 mod text_mark;
+mod typed_text;
 mod view;
 mod watermark;
 mod words;
@@ -68,7 +69,9 @@ pub use document::{
     PresetsDocument, ResultFormat, RunDocument, Unsaved,
 };
 pub use export_choice::{ExportChoice, RunFileStyle};
-pub use folders::{ChosenFolders, FolderCommand, FolderKind, Folders, SystemFolders};
+pub use folders::{
+    AsideRequest, AsideTexts, ChosenFolders, FolderCommand, FolderKind, Folders, SystemFolders,
+};
 pub use futures::{FUTURE_COUNTS, FUTURE_LENGTHS, Futures, FuturesCommand, FuturesRun, WordRow};
 pub(crate) use jobs::stop_jobs;
 pub use jobs::{JobRun, NextJob, RunStatus};
@@ -79,8 +82,8 @@ pub use lessons::{
 pub(crate) use models::unix_time_secs;
 pub use models::{
     DeviceRow, HubCommand, HubRow, HubRowStatus, HubState, MAX_RECENT, ModelRow, ModelRowStatus,
-    ModelStatus, Models, ModelsCommand, ModelsTab, ReadyModel, RecentModel, ThreadChoice,
-    recorded_formats,
+    ModelStatus, Models, ModelsCommand, ModelsTab, ReadyModel, RecentModel, Reopening,
+    ThreadChoice, recorded_formats,
 };
 pub use notice::{Notice, NoticeAction, NoticeKind, Notices, capitalize};
 pub use pace::Pace;
@@ -108,6 +111,7 @@ pub use session::{Session, SessionKey};
 pub use settings::{MAX_PANES, Restored, Settings};
 pub use starters::Starter;
 pub use text_mark::TextMark;
+pub use typed_text::{cut_to_limit, cut_words};
 pub use view::{
     BranchesView, CompareChoices, DockTab, PictureStyle, Pin, ScoreCap, ScoreLayout, ScoreMeasure,
     ThemeChoice, Tint, ViewChoices,

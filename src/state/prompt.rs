@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Effect, ModelStatus, Settings, capitalize};
+use super::{Effect, ModelStatus, Settings, capitalize, cut_to_limit, cut_words};
 use crate::generation::{
     ChatSettings, ChatSupport, PromptForm, PromptRecord, PromptText, PromptToken, TemplateKwargs,
     TemplateSwitch,
@@ -63,10 +63,15 @@ pub struct Prompt {
 impl Prompt {
     /// Returns the saved prompt, which has not been tokenized yet.
     pub(super) fn of(settings: &Settings) -> Self {
+        let [text, system] = [&settings.prompt, &settings.system].map(|typed| {
+            let mut typed = typed.clone();
+            cut_to_limit(&mut typed);
+            typed
+        });
         Self {
-            text: settings.prompt.clone(),
+            text,
             mode: settings.prompt_mode,
-            system: settings.system.clone(),
+            system,
             sends_empty_system: settings.sends_empty_system,
             template_kwargs: settings.template_kwargs.clone(),
             reading: None,
@@ -182,7 +187,10 @@ impl Prompt {
 
     /// Returns why the model can't use the last prompt that was tokenized.
     pub fn refusal(&self, main: &ModelStatus) -> Option<String> {
-        self.chat_mode_error(main).or_else(|| {
+        cut_words(&self.text).or_else(|| {
+            if let Some(error) = self.chat_mode_error(main) {
+                return Some(error);
+            }
             let reading = self.reading.as_ref()?;
             reading.tokens.as_ref().err().map(|error| capitalize(error))
         })

@@ -10,6 +10,7 @@ use super::{
 };
 use crate::export::json::{Branch, RunFile, RunHeader};
 use crate::generation::{FinishReason, Generation, GenerationId, PaneSettings, PromptForm};
+use crate::lab::LabTab;
 
 /// The settings and the texts on screen. While a run is open, they are those that it hides.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,7 +32,14 @@ pub struct SessionKey {
 impl AppState {
     pub(super) fn apply_to_runs(&mut self, command: RunCommand) -> Vec<Effect> {
         match command {
-            RunCommand::ShowPage(page) => self.show_page(page),
+            RunCommand::ShowPage(page) => {
+                self.page = page;
+                if page == Page::History {
+                    return self.list_runs();
+                }
+                Vec::new()
+            }
+            RunCommand::List => self.list_runs(),
             RunCommand::Open(path) => {
                 self.runs.history.verifies = false;
                 vec![Effect::Runs(RunRequest::Read(path))]
@@ -45,6 +53,14 @@ impl AppState {
                 vec![Effect::Runs(RunRequest::ReadKept(file))]
             }
             RunCommand::Read { name, run } => self.show_run(&name, run),
+            RunCommand::ResultRead {
+                name,
+                result,
+                finished_at,
+            } => {
+                self.show_result(&name, result, finished_at);
+                Vec::new()
+            }
             RunCommand::Close => self.close_run(),
             RunCommand::UseSettings => self.use_settings_of_run(),
             RunCommand::Verify => {
@@ -64,12 +80,11 @@ impl AppState {
         }
     }
 
-    fn show_page(&mut self, page: Page) -> Vec<Effect> {
-        self.page = page;
-        if page == Page::History && self.runs.history.runs.is_none() {
-            return vec![Effect::Runs(RunRequest::List)];
-        }
-        Vec::new()
+    /// Reads the history, unless it is known.
+    fn list_runs(&self) -> Vec<Effect> {
+        let is_unknown = self.runs.history.runs.is_none();
+        let list = is_unknown.then_some(Effect::Runs(RunRequest::List));
+        list.into_iter().collect()
     }
 
     /// Returns the header that a file has for the run on screen.
@@ -317,9 +332,11 @@ impl AppState {
         self.add_panes(settings.panes);
         self.undo = Undo::new(self.panes.snapshot(self.seed));
         let mut restored: Vec<PaneId> = Vec::new();
+        let mut is_kept = true;
         for (mut text, place) in run.panes.into_iter().zip(places) {
+            is_kept &= !is_unfinished(&text);
             if text.finish.is_none() {
-                text.end(FinishReason::Cancelled);
+                text.end(FinishReason::Interrupted);
             }
             if let Some(pane) = self.panes.get_mut(*place) {
                 pane.status = PaneStatus::Finished(text);
@@ -329,8 +346,38 @@ impl AppState {
         self.adopt_texts(&restored, run.branches);
         self.runs.number += 1;
         self.notify(Notice::done("Restored what was on screen"));
-        self.prompt.tokenize(&self.models.main)
+        let mut effects = self.prompt.tokenize(&self.models.main);
+        // A finished run is already in the history.
+        effects.extend((!is_kept).then(|| self.runs.keep_as_it_is()));
+        effects
     }
+
+    /// Ends what is being written because the window closes. Returns the requests to keep what is
+    /// not in the history yet: the texts on screen, and the results of running experiments.
+    pub fn close(&mut self) -> Vec<Effect> {
+        // What an opened run or a lesson hides was stopped when it was hidden.
+        let mut effects = self.close_run();
+        effects.extend(self.leave_lesson());
+        let is_kept = !self.panes.texts().any(is_unfinished);
+        for pane in &mut self.panes {
+            pane.status.finish(FinishReason::Interrupted);
+        }
+        let is_keep = |effect: &Effect| matches!(effect, Effect::Runs(RunRequest::Keep { .. }));
+        effects.retain(is_keep);
+        if effects.is_empty() && !is_kept {
+            effects.push(self.runs.keep_as_it_is());
+        }
+        let tabs = LabTab::ALL.into_iter();
+        let running = tabs.filter(|tab| self.lab.is_running(*tab));
+        effects.extend(running.filter_map(|tab| self.keep_result(tab)));
+        effects
+    }
+}
+
+/// Returns whether a text that has begun has not ended, so that its run is not in the history.
+fn is_unfinished(text: &Generation) -> bool {
+    let may_go_on = matches!(text.finish, None | Some(FinishReason::Paused));
+    may_go_on && !text.steps.is_empty()
 }
 
 impl Notices {

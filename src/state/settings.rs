@@ -1,5 +1,7 @@
 //! The settings that persist across restarts.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -45,6 +47,8 @@ pub struct Settings {
     pub presets: Vec<OwnPreset>,
     /// The models that were opened, most recent first.
     pub recent_models: Vec<RecentModel>,
+    /// The main model, which opens again at the next start; `None` for the built-in one.
+    pub main_model: Option<PathBuf>,
     pub compute: ComputeChoice,
     /// The servers that the user added.
     pub servers: Vec<AddedServer>,
@@ -79,6 +83,7 @@ impl Default for Settings {
             lab: LabSettings::default(),
             presets: Vec::new(),
             recent_models: Vec::new(),
+            main_model: None,
             compute: ComputeChoice::default(),
             servers: Vec::new(),
             record_megabytes: DEFAULT_RECORD_MEGABYTES,

@@ -22,7 +22,7 @@ mod figures;
 #[cfg(test)]
 mod fit;
 mod help;
-mod history;
+pub(crate) mod history;
 pub(crate) mod keys;
 mod layout;
 mod lessons;

@@ -1,12 +1,12 @@
 //! The dialog for pasting settings in another tool's format. It shows live what was recognized and
 //! what can't be applied.
 
-use egui::{Id, Modal, ScrollArea, TextEdit, Ui};
+use egui::{Id, Modal, ScrollArea, Ui};
 
 use crate::analysis::dialects::spoken;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
-use crate::design::widgets::{Button, Notice, NoticeKind, checkbox, field_frame};
+use crate::design::widgets::{Button, Notice, NoticeKind, checkbox, field_frame, long_text};
 use crate::generation::formatting::pane_letter;
 use crate::interop::tools::{ImportedSettings, Tool};
 use crate::state::{AppState, Command, Paste, PasteCommand, capitalize};
@@ -57,7 +57,7 @@ fn text_ui(ui: &mut Ui, paste: &mut Paste, commands: &mut Vec<Command>) {
     let formats = format!("Supported formats: {}", tools.join(", "));
     let label = ui.label(Face::Small.text(formats).color(theme.text_2));
     let field = ScrollArea::vertical().max_height(200.0).show(ui, |ui| {
-        let edit = TextEdit::multiline(&mut paste.text)
+        let edit = long_text(&mut paste.text)
             .font(Face::Code.font())
             .frame(field_frame(ui))
             .hint_text("--temp 0.7 --top-p 0.9")

@@ -1,6 +1,6 @@
 //! The Generate button, and the limits and seed that all panes share.
 
-use egui::{DragValue, Popup, RectAlign, TextEdit, Ui};
+use egui::{DragValue, Popup, RectAlign, Ui};
 
 use super::keys::{finish_typing, key_words};
 use super::layout::Breakpoint;
@@ -11,7 +11,7 @@ use crate::design::fonts::Face;
 use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
 use crate::design::widgets::{
-    Button, Chip, checkbox, editor_popup, field_frame, hint_ui, menu_item,
+    Button, Chip, checkbox, editor_popup, field_frame, hint_ui, long_text, menu_item,
 };
 use crate::generation::formatting::counted;
 use crate::generation::formatting::pane_letter;
@@ -241,7 +241,7 @@ fn stop_strings_ui(ui: &mut Ui, stop_strings: &mut Vec<String>) {
     let mut lines = typed
         .filter(|lines| parse_stops(lines) == *stop_strings)
         .unwrap_or_else(|| format_stops(stop_strings));
-    let edit = TextEdit::multiline(&mut lines)
+    let edit = long_text(&mut lines)
         .font(Face::Code.font())
         .frame(field_frame(ui))
         .desired_rows(3)

@@ -1,10 +1,10 @@
 //! The dialog for scoring a text: a box to paste it into or open a file in, and its token count.
 
-use egui::{Id, Modal, ScrollArea, TextEdit, Ui};
+use egui::{Id, Modal, ScrollArea, Ui};
 
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
-use crate::design::widgets::{Button, checkbox, field_frame, hint_ui};
+use crate::design::widgets::{Button, checkbox, cut_note, field_frame, hint_ui, long_text};
 use crate::generation::formatting::pane_letter;
 use crate::generation::formatting::{counted, grouped};
 use crate::state::{
@@ -55,7 +55,7 @@ fn text_ui(ui: &mut Ui, text: &mut String) -> bool {
     let theme = Theme::of(ui);
     let label = ui.label(Face::Small.text("Text to score").color(theme.text_2));
     let field = ScrollArea::vertical().max_height(240.0).show(ui, |ui| {
-        let edit = TextEdit::multiline(text)
+        let edit = long_text(text)
             .font(Face::Read.font())
             .frame(field_frame(ui))
             .hint_text("Paste or open a text to see how likely each of its tokens is")
@@ -64,6 +64,7 @@ fn text_ui(ui: &mut Ui, text: &mut String) -> bool {
         ui.add(edit).labelled_by(label.id)
     });
     let field = field.inner;
+    cut_note(ui, text);
     if text.is_empty() && ui.memory(|memory| memory.focused().is_none()) {
         field.request_focus();
     }

@@ -1,4 +1,4 @@
-//! The toast in the corner, which shows the newest notice.
+//! The toasts in the corner, which show the newest notice and the newest error.
 
 use egui::{Align, Align2, Area, Frame, Id, Layout, Margin, Order, Sense, Stroke, Ui, vec2};
 
@@ -14,33 +14,55 @@ const SECS: f64 = 6.0;
 /// The distance of a notice from the dock, which keeps the buttons in the panes' footers in reach.
 const ABOVE_DOCK: f32 = 44.0;
 
-/// Draws the newest notice above `bottom`, where it covers no plot.
+/// Draws the newest notice above `bottom`, where it covers no plot, and above it the newest error,
+/// so that nothing hides it.
 pub(super) fn toast_ui(ui: &Ui, bottom: f32, state: &AppState, commands: &mut Vec<Command>) {
-    let Some(notice) = state.notices.first() else {
-        // If the same notice appears again, its time starts over.
-        ui.data_mut(|data| data.remove::<Shown>(shown_id()));
+    let visible = visible(&state.notices);
+    // If the same notice appears again, its time starts over.
+    let is_visible = |shown: &Shown| visible.iter().any(|(_, notice)| **notice == shown.notice);
+    ui.data_mut(|data| {
+        let shown = data.get_temp_mut_or_default::<Vec<Shown>>(shown_id());
+        shown.retain(is_visible);
+    });
+    if visible.is_empty() {
         return;
-    };
+    }
     let below = ui.content_rect().bottom() - bottom;
     Area::new(Id::unique("notice"))
         .order(Order::Foreground)
         .anchor(Align2::RIGHT_BOTTOM, vec2(-24.0, -ABOVE_DOCK - below))
         .show(ui, |ui| {
-            let theme = Theme::of(ui);
-            Frame::new()
-                .fill(theme.popup)
-                .stroke(Stroke::new(1.0, theme.stroke_2))
-                .corner_radius(10)
-                .shadow(ui.visuals().popup_shadow)
-                .inner_margin(Margin::same(14))
-                .show(ui, |ui| {
-                    ui.set_width(368.0);
-                    notice_ui(ui, notice, commands);
-                });
+            ui.spacing_mut().item_spacing.y = 8.0;
+            for (place, notice) in visible.iter().rev() {
+                toast(ui, *place, notice, commands);
+            }
         });
-    if !must_be_closed(notice) && expired(ui, notice) {
-        commands.push(Command::CloseNotice);
-    }
+    // Only one at a time: closing one moves the others up.
+    let mut all = visible.iter();
+    let expired = all.find(|(_, notice)| !must_be_closed(notice) && expired(ui, notice));
+    commands.extend(expired.map(|(place, _)| Command::CloseNotice(*place)));
+}
+
+/// Returns the notices to show, with their places: the newest one and the newest error.
+fn visible(notices: &[Notice]) -> Vec<(usize, &Notice)> {
+    let is_error = |(_, notice): &(usize, &Notice)| notice.kind == NoticeKind::Error;
+    let all = || notices.iter().enumerate();
+    let newest = all().next().filter(|newest| !is_error(newest));
+    newest.into_iter().chain(all().find(is_error)).collect()
+}
+
+fn toast(ui: &mut Ui, place: usize, notice: &Notice, commands: &mut Vec<Command>) {
+    let theme = Theme::of(ui);
+    Frame::new()
+        .fill(theme.popup)
+        .stroke(Stroke::new(1.0, theme.stroke_2))
+        .corner_radius(10)
+        .shadow(ui.visuals().popup_shadow)
+        .inner_margin(Margin::same(14))
+        .show(ui, |ui| {
+            ui.set_width(368.0);
+            notice_ui(ui, place, notice, commands);
+        });
 }
 
 /// Returns whether a notice stays until it is closed, because it holds an action that is offered
@@ -50,7 +72,7 @@ fn must_be_closed(notice: &Notice) -> bool {
     actions.any(|action| !matches!(action.command, Command::ShowInFolder(_)))
 }
 
-fn notice_ui(ui: &mut Ui, notice: &Notice, commands: &mut Vec<Command>) {
+fn notice_ui(ui: &mut Ui, place: usize, notice: &Notice, commands: &mut Vec<Command>) {
     let theme = Theme::of(ui);
     let (icon, color) = match notice.kind {
         NoticeKind::Done => (Icon::Check, theme.success),
@@ -64,17 +86,17 @@ fn notice_ui(ui: &mut Ui, notice: &Notice, commands: &mut Vec<Command>) {
         icon.paint(ui.painter(), rect, color);
         ui.with_layout(Layout::right_to_left(Align::Min), |ui| {
             if icon_button(ui, Icon::Close, "Close the notice").clicked() {
-                commands.push(Command::CloseNotice);
+                commands.push(Command::CloseNotice(place));
             }
             ui.with_layout(Layout::top_down(Align::Min), |ui| {
                 ui.add_space((24.0 - Face::Medium.row()) / 2.0);
-                words_ui(ui, notice, commands);
+                words_ui(ui, place, notice, commands);
             });
         });
     });
 }
 
-fn words_ui(ui: &mut Ui, notice: &Notice, commands: &mut Vec<Command>) {
+fn words_ui(ui: &mut Ui, place: usize, notice: &Notice, commands: &mut Vec<Command>) {
     let theme = Theme::of(ui);
     let title = Face::Medium.text(&notice.title).color(theme.text_1);
     ui.add(egui::Label::new(title).wrap().selectable(true));
@@ -89,9 +111,9 @@ fn words_ui(ui: &mut Ui, notice: &Notice, commands: &mut Vec<Command>) {
     ui.horizontal(|ui| {
         for action in &notice.actions {
             if ui.add(Button::new(action.label)).clicked() {
-                commands.push(Command::CloseNotice);
+                commands.push(Command::CloseNotice(place));
                 // Closing twice would also close the notice behind this one.
-                if action.command != Command::CloseNotice {
+                if !matches!(action.command, Command::CloseNotice(_)) {
                     commands.push(action.command.clone());
                 }
             }
@@ -99,7 +121,7 @@ fn words_ui(ui: &mut Ui, notice: &Notice, commands: &mut Vec<Command>) {
     });
 }
 
-/// The notice on screen, and the egui time in seconds at which it appeared.
+/// A notice on screen, and the egui time in seconds at which it appeared.
 #[derive(Debug, Clone)]
 struct Shown {
     notice: Notice,
@@ -114,15 +136,13 @@ fn shown_id() -> Id {
 fn expired(ui: &Ui, notice: &Notice) -> bool {
     let now = ui.input(|input| input.time);
     let since = ui.data_mut(|data| {
-        let new = || Shown {
-            notice: notice.clone(),
-            since: now,
-        };
-        let shown = data.get_temp_mut_or_insert_with(shown_id(), new);
-        if shown.notice != *notice {
-            *shown = new();
+        let shown = data.get_temp_mut_or_default::<Vec<Shown>>(shown_id());
+        if let Some(shown) = shown.iter().find(|shown| shown.notice == *notice) {
+            return shown.since;
         }
-        shown.since
+        let notice = notice.clone();
+        shown.push(Shown { notice, since: now });
+        now
     });
     let left = since + SECS - now;
     if left > 0.0 {
@@ -148,11 +168,25 @@ mod tests {
 
     #[test]
     fn closing_a_notice_leaves_the_next_one() {
-        let first = Notice::done("First").with_action("Close", Command::CloseNotice);
+        let first = Notice::done("First").with_action("Close", Command::CloseNotice(0));
         let mut window = window_with(vec![first, Notice::done("Second")]);
         window.run_steps(2);
         press(&mut window, "Close");
         window.get_by_label("Second");
+    }
+
+    #[test]
+    fn an_error_stays_visible_behind_a_newer_notice() {
+        let error = Notice::error("The disk is full", "nothing is saved");
+        let mut window = window_with(vec![Notice::done("Saved"), Notice::hint("Look"), error]);
+        window.run_steps(2);
+        window.get_by_label("Saved");
+        window.get_by_label("The disk is full");
+        assert!(window.query_by_label("Look").is_none());
+        window.run_steps(200);
+        assert!(window.query_by_label("Saved").is_none());
+        assert!(window.query_by_label("The disk is full").is_none());
+        window.get_by_label("Look");
     }
 
     #[test]

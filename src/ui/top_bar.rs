@@ -16,7 +16,7 @@ use crate::design::widgets::{Button, ControlColors, focus_ring, menu_item, paint
 use crate::export::ExportFormat;
 use crate::generation::ModelInfo;
 use crate::state::{
-    Action, AppState, Command, HelpTab, ModelStatus, ModelsCommand, Page, PaletteCommand,
+    Action, AppState, Command, HelpTab, ModelStatus, Models, ModelsCommand, Page, PaletteCommand,
     RunCommand, RunDocument, SettingsTab, ThemeChoice,
 };
 
@@ -42,7 +42,7 @@ pub(super) fn top_bar_ui(
             theme_ui(ui, state, commands);
             export_ui(ui, state, commands);
             palette_button_ui(ui, commands);
-            model_ui(ui, breakpoint, &state.models.main, commands);
+            model_ui(ui, breakpoint, &state.models, commands);
         });
     });
 }
@@ -74,13 +74,19 @@ fn logo_ui(ui: &mut Ui) {
 }
 
 /// Draws the button that shows the model's name or its status, and opens the models dialog.
-fn model_ui(ui: &mut Ui, breakpoint: Breakpoint, model: &ModelStatus, commands: &mut Vec<Command>) {
+fn model_ui(ui: &mut Ui, breakpoint: Breakpoint, models: &Models, commands: &mut Vec<Command>) {
     let mut tip = String::new();
-    let (name, facts) = match model {
-        ModelStatus::Loading { fraction, .. } => {
+    let reopening = models.reopening.as_ref();
+    let (name, facts) = match (&models.main, reopening) {
+        (ModelStatus::Ready(_), Some(reopening)) => {
+            let percent = 100.0 * reopening.fraction.unwrap_or_default();
+            let loading = format!("Loading {}, {percent:.0} %", reopening.name);
+            (loading, String::new())
+        }
+        (ModelStatus::Loading { fraction, .. }, _) => {
             (format!("Loading {:.0} %", fraction * 100.0), String::new())
         }
-        ModelStatus::Ready(model) => {
+        (ModelStatus::Ready(model), None) => {
             let info = &model.info;
             let size = count_words(info.n_params);
             let implementation = info.implementation.name().unwrap_or_default();
@@ -94,8 +100,10 @@ fn model_ui(ui: &mut Ui, breakpoint: Breakpoint, model: &ModelStatus, commands: 
             let known: Vec<&str> = facts.into_iter().filter(|fact| !fact.is_empty()).collect();
             (info.name.clone(), known.join(" · "))
         }
-        ModelStatus::Failed { .. } | ModelStatus::Absent => ("No model".to_owned(), String::new()),
-        ModelStatus::Lost => ("Engine stopped".to_owned(), String::new()),
+        (ModelStatus::Failed { .. } | ModelStatus::Absent, _) => {
+            ("No model".to_owned(), String::new())
+        }
+        (ModelStatus::Lost, _) => ("Engine stopped".to_owned(), String::new()),
     };
     let facts = if breakpoint == Breakpoint::Tight {
         ""
@@ -106,9 +114,9 @@ fn model_ui(ui: &mut Ui, breakpoint: Breakpoint, model: &ModelStatus, commands: 
     if !tip.is_empty() {
         response = response.on_hover_text(tip);
     }
-    let loading = match model {
-        ModelStatus::Loading { fraction, .. } => Some(fraction),
-        _ => None,
+    let loading = match &models.main {
+        ModelStatus::Loading { fraction, .. } => Some(*fraction),
+        _ => reopening.map(|reopening| reopening.fraction.unwrap_or_default()),
     };
     if let Some(fraction) = loading {
         let mut bar = response.rect;

@@ -100,6 +100,8 @@ fn sentence_ui(
     };
     let skipped = state.skipped_pane_words().filter(|_| can_run);
     let blocking_reason = blocking_reason.or(skipped);
+    let has_text = state.generations().iter().any(Option::is_some);
+    let reopening = state.models.reopening_words().filter(|_| !has_text);
     let (icon, sentence, color) = match &blocking_reason {
         Some(blocking_reason)
             if state.models.main.ready().is_some() && !state.prompt.text.is_empty() =>
@@ -107,7 +109,10 @@ fn sentence_ui(
             (Some(Icon::Warning), blocking_reason, theme.error)
         }
         Some(blocking_reason) => (None, blocking_reason, theme.text_2),
-        None => (divergence.step.map(|_| Icon::Fork), sentence, theme.text_2),
+        None => match &reopening {
+            Some(words) => (None, words, theme.text_2),
+            None => (divergence.step.map(|_| Icon::Fork), sentence, theme.text_2),
+        },
     };
     ui.add_space(2.0);
     if let Some(icon) = icon {
@@ -115,7 +120,7 @@ fn sentence_ui(
         icon.paint(ui.painter(), rect, color);
         ui.add_space(4.0);
     }
-    let clickable = blocking_reason.is_none() && divergence.step.is_some();
+    let clickable = blocking_reason.is_none() && reopening.is_none() && divergence.step.is_some();
     let sense = if clickable {
         Sense::click()
     } else {

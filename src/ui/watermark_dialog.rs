@@ -2,7 +2,7 @@
 //! their scores, and the p-value as the text grows.
 
 use egui::text::{LayoutJob, TextFormat};
-use egui::{Id, Modal, ScrollArea, TextEdit, Ui};
+use egui::{Id, Modal, ScrollArea, Ui};
 
 use super::chain_editor::{layer_keys_ui, number_lines_ui};
 use crate::analysis::watermark::{Verdict, WatermarkScan, cost_words};
@@ -11,7 +11,7 @@ use crate::decoding::watermark::Watermark;
 use crate::decoding::{Filter, Selector};
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
-use crate::design::widgets::{Button, Chip, field_frame};
+use crate::design::widgets::{Button, Chip, cut_note, field_frame, long_text};
 use crate::generation::formatting::grouped;
 use crate::plots::p_value_plot_ui;
 use crate::state::{AppState, Command, Tint, WATERMARKS, WatermarkCommand, WatermarkDialog};
@@ -112,7 +112,7 @@ fn text_ui(ui: &mut Ui, text: &mut String) -> bool {
     let label = ui.label(Face::Small.text("Text to test").color(theme.text_2));
     let area = ScrollArea::vertical().id_salt("text").max_height(TEXT);
     let field = area.show(ui, |ui| {
-        let edit = TextEdit::multiline(text)
+        let edit = long_text(text)
             .font(Face::Read.font())
             .frame(field_frame(ui))
             .hint_text("Paste a text, or edit one and see how much of the watermark is left")
@@ -120,7 +120,9 @@ fn text_ui(ui: &mut Ui, text: &mut String) -> bool {
             .desired_width(f32::INFINITY);
         ui.add(edit).labelled_by(label.id)
     });
-    field.inner.changed()
+    let is_changed = field.inner.changed();
+    cut_note(ui, text);
+    is_changed
 }
 
 fn verdict_ui(ui: &mut Ui, dialog: &WatermarkDialog) {

@@ -29,6 +29,7 @@ const ALTERNATIVES: [(&str, &[&str]); 13] = [
             "max_tokens",
             "context_full",
             "cancelled",
+            "interrupted",
             "paused",
             "scored",
             "by_server",

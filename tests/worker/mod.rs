@@ -109,6 +109,7 @@ fn describe(event: &Event) -> String {
         Event::Inspected { found, .. } => format!("inspected {}", found.is_ok()),
         Event::DevicesListed(devices) => format!("{} devices", devices.choices.len()),
         Event::DeviceUnavailable { name, .. } => format!("no {name}"),
+        Event::Beside(update) => format!("beside {update:?}"),
         Event::ModelUnloaded => "unloaded".to_owned(),
         Event::SecondModelLoading { fraction } => format!("second model loading {fraction}"),
         Event::SecondModel(loaded) => format!("second model {}", loaded.is_ok()),

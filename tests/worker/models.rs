@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use crate::scripted::ScriptedLm;
-use quartet::worker::{ComputeChoice, DeviceChoice, Event, ModelSource, Progress, Request};
+use quartet::worker::{
+    BesideUpdate, ComputeChoice, DeviceChoice, Event, ModelSource, Progress, Request,
+};
 
 use super::{Harness, TALE, greedy};
 
@@ -176,4 +178,96 @@ fn a_second_model_is_loaded_with_progress_and_can_be_cancelled_and_freed() {
     assert_eq!(events.last().unwrap(), "second model true");
     harness.worker.send(Request::LoadSecondModel(None));
     assert_eq!(harness.until(is_second), ["second model true"]);
+}
+
+fn beside() -> Request {
+    Request::LoadBeside(ModelSource::Path(PathBuf::from("large.gguf")))
+}
+
+fn is_beside_end(event: &Event) -> bool {
+    matches!(event, Event::Beside(update) if !matches!(update, BesideUpdate::Loading { .. }))
+}
+
+/// A slow worker that has loaded the embedded model and loads another one beside it.
+fn loading_beside() -> (Harness, SyncSender<()>, Receiver<()>) {
+    let (mut harness, permits, stepped) = slow_loader();
+    harness
+        .worker
+        .send(Request::LoadModel(ModelSource::Embedded));
+    harness.until(is_end);
+    harness.worker.send(beside());
+    stepped.recv().unwrap();
+    (harness, permits, stepped)
+}
+
+#[test]
+fn the_model_in_use_writes_until_the_one_beside_it_takes_over() {
+    let (mut harness, permits, _stepped) = loading_beside();
+    harness.generate("Once", [greedy(1, 3)]);
+    let events = harness.until_finished(1);
+    assert_eq!(events.last().unwrap(), "1 finished: Token limit");
+    drop(permits);
+    let events = harness.until(is_end);
+    let from = events.len() - 2;
+    assert_eq!(events[from..], ["beside Loaded", "loaded 99"]);
+}
+
+#[test]
+fn a_model_that_was_loaded_beside_another_waits_for_the_text_that_is_being_written() {
+    let (lm, passes) = super::gated();
+    let mut lm = Some(lm);
+    let mut harness = Harness::with_loader(move |source, _| match source {
+        ModelSource::Embedded => lm.take().expect("loaded once").into_loaded().map(Some),
+        ModelSource::Path(_) => ScriptedLm::reciting(99, TALE).into_loaded().map(Some),
+    });
+    harness
+        .worker
+        .send(Request::LoadModel(ModelSource::Embedded));
+    harness.until(is_end);
+    harness.generate("Once", [greedy(1, 2)]);
+    harness.worker.send(beside());
+    let is_loading = |event: &Event| matches!(event, Event::Beside(_));
+    harness.until(is_loading);
+    passes.send(()).unwrap();
+    drop(passes);
+    let events = harness.until(is_end);
+    let at = |words: &str| events.iter().position(|event| event == words);
+    let finished = at("1 finished: Token limit").unwrap();
+    assert!(finished < at("beside Loaded").unwrap(), "{events:?}");
+}
+
+#[test]
+fn a_load_beside_the_model_in_use_ends_with_a_cancellation_or_another_request_to_load() {
+    for request in [
+        Request::CancelLoading,
+        Request::LoadModel(ModelSource::Embedded),
+        Request::UnloadModel,
+    ] {
+        let (mut harness, permits, _stepped) = loading_beside();
+        harness.worker.send(request);
+        let events = harness.until(is_beside_end);
+        assert_eq!(events.last().unwrap(), "beside Cancelled");
+        drop(permits);
+        harness.worker.send(Request::ListDevices);
+        let events = harness.until(|event| matches!(event, Event::DevicesListed(_)));
+        assert!(!events.contains(&"loaded 99".to_owned()), "{events:?}");
+    }
+}
+
+#[test]
+fn a_model_that_fails_beside_the_one_in_use_says_why() {
+    let mut harness = Harness::with_loader(|source, _| match source {
+        ModelSource::Embedded => ScriptedLm::reciting(64, TALE).into_loaded().map(Some),
+        ModelSource::Path(_) => Err(quartet::engine::EngineError::PromptEmpty),
+    });
+    harness
+        .worker
+        .send(Request::LoadModel(ModelSource::Embedded));
+    harness.until(is_end);
+    harness.worker.send(beside());
+    let events = harness.until(is_beside_end);
+    assert!(events.last().unwrap().contains("Failed"), "{events:?}");
+    harness.generate("Once", [greedy(1, 1)]);
+    let events = harness.until_finished(1);
+    assert_eq!(events.last().unwrap(), "1 finished: Token limit");
 }

@@ -3,7 +3,7 @@
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use crate::export::json::{RunFile, RunHeader};
 use crate::export::{SessionFile, write_atomically};
@@ -17,10 +17,13 @@ const LOCK: &str = "lock";
 const MARKER: &str = "restoring";
 
 /// The extension of a session that was set aside.
-const ASIDE: &str = "unread";
+pub(in crate::app) const ASIDE: &str = "unread";
 
 /// How many sessions that were set aside are kept.
 const N_ASIDE: usize = 5;
+
+/// How long they are kept.
+const ASIDE_FOR: Duration = Duration::from_hours(24 * 90);
 
 /// The session that a crash left behind.
 #[derive(Debug)]
@@ -131,8 +134,20 @@ impl Held {
     }
 }
 
+/// Removes the sessions that were set aside long ago.
+pub(super) fn remove_old(folder: &Path) {
+    for path in newest_first(folder, ASIDE) {
+        let modified = fs::metadata(&path).and_then(|found| found.modified());
+        let age = modified.ok().and_then(|at| at.elapsed().ok());
+        if age.is_some_and(|age| age > ASIDE_FOR) {
+            // If it stays, it only takes up disk space.
+            fs::remove_file(path).ok();
+        }
+    }
+}
+
 /// Returns the files of a folder with this extension, the newest first.
-fn newest_first(folder: &Path, extension: &str) -> Vec<PathBuf> {
+pub(in crate::app) fn newest_first(folder: &Path, extension: &str) -> Vec<PathBuf> {
     // An unreadable folder is treated as an empty one.
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut files: Vec<(SystemTime, PathBuf)> = entries

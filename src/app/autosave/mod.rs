@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 
 use eframe::egui;
 
-pub(super) use self::held::{Crashed, SetAside, Unrestored};
-use self::held::{Held, write};
+pub(super) use self::held::{ASIDE, Crashed, SetAside, Unrestored, newest_first};
+use self::held::{Held, remove_old, write};
 use crate::export::remove_stale_temporaries;
 use crate::generation::formatting::io_words;
 use crate::state::{AppState, SessionKey};
@@ -30,7 +30,7 @@ const PAUSES_PER_SAVE: u32 = 4;
 const PAUSE_AFTER_FAILURE: Duration = Duration::from_secs(10);
 
 /// How many frames a window draws before a restored session counts as harmless.
-const N_TRIAL_FRAMES: u32 = 30;
+const N_TRIAL_FRAMES: u32 = 5;
 
 /// Saves the session of one window. Dropping it, as when the window closes, removes the file.
 #[derive(Default)]
@@ -48,6 +48,8 @@ pub(super) struct Autosave {
     failed: bool,
     /// How many more frames a restored session is on trial.
     trial: Option<u32>,
+    /// Whether the file stays when the window closes.
+    stays: bool,
 }
 
 /// How a save went.
@@ -61,6 +63,7 @@ impl Autosave {
     /// or why it was set aside.
     pub(super) fn open(folder: PathBuf) -> (Self, Option<Result<Crashed, SetAside>>) {
         remove_stale_temporaries(&folder);
+        remove_old(&folder);
         let mut autosave = Self::default();
         let held = Held::crashed_in(&folder);
         autosave.folder = Some(folder);
@@ -91,6 +94,11 @@ impl Autosave {
         if let Some(held) = &self.held {
             held.end_restoring();
         }
+    }
+
+    /// Leaves the session behind when the window closes, so that the next one restores it.
+    pub(super) const fn leave_behind(&mut self) {
+        self.stays = true;
     }
 
     /// Treats the session at startup as saved.
@@ -194,6 +202,7 @@ impl Drop for Autosave {
             save.join().ok();
         }
         if let Some(held) = &self.held
+            && !self.stays
             && !std::thread::panicking()
         {
             held.remove();

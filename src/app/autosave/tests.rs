@@ -10,7 +10,7 @@ use eframe::egui;
 use super::{Autosave, Crashed, MIN_PAUSE, N_TRIAL_FRAMES, SetAside, Unrestored};
 use crate::generation::FinishReason;
 use crate::state::tests::{asked, text, write, written};
-use crate::state::{AppState, Command as StateCommand, RunCommand, Settings};
+use crate::state::{AppState, Command as StateCommand, Effect, RunCommand, RunRequest, Settings};
 use crate::worker::{Event, ModelSource, Progress};
 
 /// Names the folder in which the child process saves its session.
@@ -91,7 +91,9 @@ fn a_killed_window_is_restored_with_its_unfinished_text() {
         places,
     } = crashed.unwrap();
     let (mut state, _) = AppState::new(Settings::default(), ModelSource::Embedded);
-    state.restore_session(settings, run, &places);
+    let effects = state.restore_session(settings, run, &places);
+    let is_kept = |effect: &Effect| matches!(effect, Effect::Runs(RunRequest::Keep { .. }));
+    assert!(effects.iter().any(is_kept), "it enters the history");
     assert_eq!(state.prompt.text, "Far away");
     let before = writing();
     for place in 0..before.panes.len() {
@@ -99,10 +101,11 @@ fn a_killed_window_is_restored_with_its_unfinished_text() {
     }
     assert_eq!(text(&state, 1), " a house");
     let stopped = state.panes[1].generation().unwrap();
-    assert_eq!(stopped.finish, Some(FinishReason::Cancelled));
+    assert_eq!(stopped.finish, Some(FinishReason::Interrupted));
     assert_eq!(state.panes[1].settings.seed, Some(9));
     assert_eq!(state.notices[0].title, "Restored what was on screen");
-    // An orderly exit leaves nothing behind.
+    // An orderly exit leaves nothing behind, and has nothing more to keep.
+    assert_eq!(state.close(), []);
     drop(autosave);
     assert_eq!(n_files(folder.path()), 0);
     assert!(open(folder.path()).1.is_none());
@@ -144,6 +147,16 @@ fn a_window_killed_at_any_moment_keeps_a_whole_session() {
         assert!(state.prompt.text.starts_with("Once upon a time "));
         assert_eq!(text(&state, 1), " a house");
     }
+}
+
+#[test]
+fn a_session_that_is_left_behind_is_restored() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut autosave, _) = open(folder.path());
+    save(&mut autosave, &writing());
+    autosave.leave_behind();
+    drop(autosave);
+    assert!(open(folder.path()).1.is_some());
 }
 
 #[test]

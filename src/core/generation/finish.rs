@@ -22,6 +22,8 @@ pub enum FinishReason {
     ContextFull,
     /// The user stopped it.
     Cancelled,
+    /// The program ended, or the window was closed, while it was being generated.
+    Interrupted,
     /// It paused after the requested number of tokens.
     Paused,
     /// All tokens of a given text were scored.
@@ -59,6 +61,7 @@ impl FinishReason {
         match self {
             Self::MaxTokens
             | Self::Cancelled
+            | Self::Interrupted
             | Self::Paused
             | Self::ByServer { .. }
             | Self::Failed { .. } => true,
@@ -80,6 +83,7 @@ impl Display for FinishReason {
             Self::MaxTokens => f.write_str("Token limit"),
             Self::ContextFull => f.write_str("Context full"),
             Self::Cancelled => f.write_str("Stopped by you"),
+            Self::Interrupted => f.write_str("Interrupted"),
             Self::Paused => f.write_str("Paused"),
             Self::Scored => f.write_str("Scored"),
             Self::ByServer { word: None } => {

@@ -1,5 +1,7 @@
 //! Fits: how likely given texts are under many settings.
 
+use serde::{Deserialize, Serialize};
+
 use super::{PromptForm, PromptText};
 use crate::decoding::{ChainConfig, TokenId};
 
@@ -51,7 +53,7 @@ impl FitPlan {
 }
 
 /// A text as the model reads it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FitTokens {
     pub tokens: Vec<TokenId>,
     /// How many of the tokens belong to the prompt. At least 1, and fewer than all.
@@ -68,17 +70,18 @@ impl FitTokens {
 }
 
 /// How likely all texts together are under one chain.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Likelihood {
     /// The natural logarithm of the probability of all texts: −∞ if the chain can't generate one
     /// of them.
+    #[serde(with = "super::any_float")]
     pub ln_prob: f64,
     /// The first token that the chain can't generate.
     pub ruled_out: Option<FitPlace>,
 }
 
 /// A token of the texts to fit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct FitPlace {
     /// The index of the text.
     pub text: usize,

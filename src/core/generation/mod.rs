@@ -3,6 +3,7 @@
 //! This module knows nothing about models, threads, files or windows; it depends only on
 //! `decoding`.
 
+pub mod any_float;
 mod beams;
 mod byte_size;
 mod cache_shape;

@@ -2,20 +2,21 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Piece;
 use crate::decoding::TokenId;
 
 /// A prompt as the user entered it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PromptText {
     pub text: String,
     pub form: PromptForm,
 }
 
 /// Whether the model continues the prompt or answers it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PromptForm {
     /// Continue the text unchanged.
     #[default]
@@ -25,7 +26,7 @@ pub enum PromptForm {
 }
 
 /// What a chat template gets besides the message.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChatSettings {
     /// The system message, which may be empty. Many templates write one of their own if there is
     /// none.

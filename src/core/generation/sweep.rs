@@ -1,5 +1,7 @@
 //! Sweeps: one or more prompts continued under many settings and seeds.
 
+use serde::{Deserialize, Serialize};
+
 use super::{FinishReason, Limits, PromptText};
 use crate::decoding::{ChainConfig, TokenId};
 
@@ -54,7 +56,7 @@ pub struct SweepText {
 }
 
 /// What the model thought of one generated token, before the chain.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TokenMeasures {
     /// Minus the binary logarithm of its probability.
     pub surprise_bits: f32,

@@ -45,7 +45,10 @@ pub(super) fn has_ended(text: &Generation) -> bool {
     let is_end = |reason: &FinishReason| {
         !matches!(
             reason,
-            FinishReason::Paused | FinishReason::Cancelled | FinishReason::Failed { .. }
+            FinishReason::Paused
+                | FinishReason::Cancelled
+                | FinishReason::Interrupted
+                | FinishReason::Failed { .. }
         )
     };
     text.finish.as_ref().is_some_and(is_end)

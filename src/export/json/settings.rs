@@ -45,6 +45,7 @@ pub(super) enum Finish {
     MaxTokens,
     ContextFull,
     Cancelled,
+    Interrupted,
     Paused,
     Scored,
     ByServer,
@@ -107,6 +108,7 @@ impl Finish {
             FinishReason::MaxTokens => (Self::MaxTokens, None),
             FinishReason::ContextFull => (Self::ContextFull, None),
             FinishReason::Cancelled => (Self::Cancelled, None),
+            FinishReason::Interrupted => (Self::Interrupted, None),
             FinishReason::Paused => (Self::Paused, None),
             FinishReason::Scored => (Self::Scored, None),
             FinishReason::ByServer { word } => (Self::ByServer, word.clone()),
@@ -123,6 +125,7 @@ impl Finish {
             Self::MaxTokens => FinishReason::MaxTokens,
             Self::ContextFull => FinishReason::ContextFull,
             Self::Cancelled => FinishReason::Cancelled,
+            Self::Interrupted => FinishReason::Interrupted,
             Self::Paused => FinishReason::Paused,
             Self::Scored => FinishReason::Scored,
             Self::ByServer => FinishReason::ByServer {

@@ -1,7 +1,7 @@
 //! The tab of the logits set by hand. The tokens and logits are part of the window's state, because
 //! pictures and the settings name them.
 
-use crate::lab::{Experiment, NoCommand, NoSettings};
+use crate::lab::{Experiment, Group, NoCommand, NoResult, NoSettings};
 use crate::state::{AppState, Effect};
 
 /// The tab shows what the logits say at once, so there is nothing to run.
@@ -10,8 +10,10 @@ pub struct ByHandTab {}
 
 impl Experiment for ByHandTab {
     const NAME: &'static str = "By hand";
+    const GROUP: Group = Group::HowItWorks;
     type Command = NoCommand;
     type Settings = NoSettings;
+    type Result = NoResult;
 
     fn apply(_state: &mut AppState, command: NoCommand) -> Vec<Effect> {
         match command {}

@@ -8,7 +8,7 @@ use crate::generation::formatting::grouped;
 use crate::generation::{ModelInfo, PromptText};
 use crate::lab::cache::figures::CacheLab;
 use crate::lab::cache::{CachePlan, CacheStage, CacheUpdate};
-use crate::lab::{Experiment, LabTab, NoCommand};
+use crate::lab::{Experiment, Group, LabTab, NoCommand, NoResult};
 use crate::lessons::CacheTimes;
 use crate::state::{AppState, Effect, JobRun, RunStatus};
 use crate::worker::{GenerationId, JobReport, Request};
@@ -61,8 +61,10 @@ impl CacheTab {
 
 impl Experiment for CacheTab {
     const NAME: &'static str = "Cache";
+    const GROUP: Group = Group::HowItWorks;
     type Command = NoCommand;
     type Settings = CacheSettings;
+    type Result = NoResult;
 
     fn run(&self) -> Option<&dyn JobRun> {
         self.run.as_ref().map(|run| run as _)

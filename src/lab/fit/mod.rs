@@ -12,10 +12,11 @@ mod state;
 mod tests;
 
 pub use document::FitDocument;
-pub use figures::{Fit, FitError, FitInterval, FitLimit, FitPoint, FitSetup};
+pub use figures::{Fit, FitError, FitInterval, FitLimit, FitPoint, FitSetup, KeptFigures};
 pub(super) use page::TAB;
 pub(crate) use picture::fit_drawing;
 pub use record::FitRecord;
 pub use state::{
-    FitCommand, FitForm, FitInput, FitReading, FitRun, FitSettings, FitStage, FitTab, fit_base,
+    FitCommand, FitForm, FitInput, FitReading, FitRun, FitSettings, FitStage, FitTab, KeptFit,
+    fit_base,
 };

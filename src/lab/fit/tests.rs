@@ -7,9 +7,10 @@ use crate::generation::{
 };
 use crate::lab::fit::state::{fit_blocking_reason, suggest_fit_text};
 use crate::lab::fit::{FitCommand, FitInput};
+use crate::lab::kept::{refuses, reopened};
 use crate::lab::{AxisForm, LabCommand, LabTab};
 use crate::state::tests::{Event, Request, planned, ready, report, update_job, written};
-use crate::state::{AppState, Command, Effect, Page, PaneStatus, RunStatus};
+use crate::state::{AppState, Command, Effect, Page, PaneStatus, RunRequest, RunStatus};
 use crate::worker::JobUpdate;
 
 fn run(state: &mut AppState, command: LabCommand) -> Vec<Effect> {
@@ -70,6 +71,39 @@ fn answer(state: &mut AppState, id: GenerationId, plan: &FitPlan) -> Vec<Effect>
     update_job(state, id, JobUpdate::Finished)
 }
 
+/// A fit that is complete, in which low temperatures can't generate the text.
+fn complete() -> AppState {
+    let (mut state, id, plan) = running();
+    let mut effects = answer(&mut state, id, &plan);
+    while state.lab.is_running(LabTab::Fit) {
+        let (_, plan) = requested(&effects);
+        effects = answer(&mut state, id, &plan);
+    }
+    let keeps = |effect: &Effect| matches!(effect, Effect::Runs(RunRequest::KeepResult { .. }));
+    assert!(
+        effects.iter().all(keeps) && effects.len() == 1,
+        "{effects:?}"
+    );
+    state
+}
+
+#[test]
+fn a_fit_is_kept_and_shown_again_with_what_is_impossible() {
+    let state = complete();
+    let other = reopened(&state, LabTab::Fit);
+    let (before, after) = (&state.lab.fit, &other.lab.fit);
+    let (before, after) = (before.run.as_ref().unwrap(), after.run.as_ref().unwrap());
+    assert_eq!(after.fit, before.fit);
+    assert_eq!(after.reading, before.reading);
+    assert_eq!(after.summary(), before.summary());
+    refuses(&state, LabTab::Fit, |json| {
+        json["fit"]["cells"].as_array_mut().unwrap().pop();
+    });
+    refuses(&state, LabTab::Fit, |json| {
+        json["fit"]["points"][0]["values"] = serde_json::json!([]);
+    });
+}
+
 #[test]
 fn a_fit_reads_the_tokens_of_a_pane_and_narrows_its_results_down() {
     let (mut state, id, plan) = running();
@@ -104,7 +138,7 @@ fn a_fit_reads_the_tokens_of_a_pane_and_narrows_its_results_down() {
     );
     let mut effects = answer(&mut state, id, &plan);
     let mut n_rounds = 0;
-    while !effects.is_empty() {
+    while state.lab.is_running(LabTab::Fit) {
         let (same, plan) = requested(&effects);
         assert_eq!(same, id);
         effects = answer(&mut state, id, &plan);

@@ -1,29 +1,94 @@
 //! The row of tabs, with the selected tab's summary, its choices and its export menu.
 
-use egui::{Align, Label, Layout, Popup, Role, Sense, Ui, Vec2, WidgetInfo};
+use egui::{Align, Label, Layout, Popup, Role, Sense, Ui, Vec2, WidgetInfo, vec2};
 
+use super::results::results_ui;
 use crate::design::fonts::Face;
 use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
 use crate::design::widgets::{Button, menu_item, progress_bar};
-use crate::lab::LabTab;
-use crate::state::{AppState, Command, DocumentKind};
+use crate::lab::{Group, LabTab};
+use crate::state::{AppState, Command, DocumentKind, unix_time_secs};
 use crate::ui::dock::tab_ui;
+use crate::ui::history::phrase;
+
+/// The least width of the row for all tabs, in points.
+const ALL_TABS: f32 = 1080.0;
 
 /// Draws the row.
 pub(super) fn bar_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
-        for tab in LabTab::ALL {
+        let is_narrow = ui.available_width() < ALL_TABS;
+        for (index, tab) in LabTab::ALL.into_iter().enumerate() {
+            if is_narrow && tab.group() == Group::HowItWorks {
+                continue;
+            }
+            let before = index
+                .checked_sub(1)
+                .and_then(|index| LabTab::ALL.get(index));
+            if before.is_some_and(|before| before.group() != tab.group()) {
+                line_ui(ui);
+            }
             if tab_ui(ui, tab.name(), tab == state.lab.tab) {
                 state.lab.tab = tab;
             }
         }
+        if is_narrow {
+            line_ui(ui);
+            more_ui(ui, state);
+        }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.spacing_mut().item_spacing.x = 8.0;
+            results_ui(ui, state, commands);
             (state.lab.tab.page().bar)(ui, state, commands);
+            kept_ui(ui, state);
         });
     });
+}
+
+/// Draws the line between two groups of tabs.
+fn line_ui(ui: &mut Ui) {
+    let (rect, _) = ui.allocate_exact_size(vec2(13.0, 16.0), Sense::hover());
+    let stroke = (1.0, Theme::of(ui).stroke_2);
+    ui.painter().vline(rect.center().x, rect.y_range(), stroke);
+}
+
+/// Draws the menu of the last group of tabs, which is named after the tab on screen if that is one of
+/// them.
+fn more_ui(ui: &mut Ui, state: &mut AppState) {
+    let is_here = state.lab.tab.group() == Group::HowItWorks;
+    let label = if is_here {
+        state.lab.tab.name()
+    } else {
+        "More"
+    };
+    let name = format!("More tabs: {label}");
+    let response = ui.add(Button::new(label).icon(Icon::Down).name(&name).quiet());
+    Popup::menu(&response)
+        .width(180.0)
+        .gap(4.0)
+        .accessible_name("More tabs")
+        .show(|ui| {
+            for tab in LabTab::ALL {
+                if tab.group() != Group::HowItWorks {
+                    continue;
+                }
+                if menu_item(ui, tab.name(), "", tab == state.lab.tab).clicked() {
+                    state.lab.tab = tab;
+                    ui.close();
+                }
+            }
+        });
+}
+
+/// Says that the results on screen are from the history.
+fn kept_ui(ui: &mut Ui, state: &AppState) {
+    let kept = state.lab.kept.as_ref();
+    if let Some(kept) = kept.filter(|kept| kept.tab == state.lab.tab) {
+        let date = phrase(kept.finished_at, unix_time_secs());
+        note_ui(ui, &format!("Result of {date}."));
+    }
 }
 
 /// The minimum room to the right of the tabs for a summary, for a progress bar beside it, and for

@@ -3,6 +3,7 @@
 
 pub(super) mod bar;
 mod keys;
+mod results;
 pub(super) mod setup;
 mod tab;
 mod tinted_text;

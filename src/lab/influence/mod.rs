@@ -5,6 +5,7 @@ pub(crate) mod command;
 mod document;
 mod figures;
 mod job;
+mod kept;
 mod page;
 mod picture;
 mod plan;
@@ -16,6 +17,7 @@ mod tests;
 
 pub use document::InfluenceDocument;
 pub use figures::{ChosenLikelihood, InfluenceResults};
+pub use kept::KeptInfluence;
 pub(super) use page::TAB;
 pub use plan::{
     AsItIs, CandidateShift, Influence, InfluenceFacts, InfluencePlan, InfluenceText,

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use crate::decoding::TokenId;
 use crate::generation::PromptText;
 
@@ -32,7 +34,7 @@ pub enum InfluenceText {
 }
 
 /// What is left out at a time.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LeftOut {
     #[default]
     Token,
@@ -55,7 +57,7 @@ impl LeftOut {
 }
 
 /// What is known once the text is tokenized.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InfluenceFacts {
     pub tokens: Vec<TokenId>,
     pub n_prompt: usize,
@@ -106,10 +108,11 @@ impl InfluenceFacts {
 }
 
 /// What was found about the whole text, without leaving anything out.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AsItIs {
     /// The natural logarithm of the probability of the chosen token at each position. After the
     /// text, that of the most likely token.
+    #[serde(with = "crate::generation::any_float::list")]
     pub ln_probs: Vec<f64>,
     /// The most likely token at the last position that is compared.
     pub top: TopToken,
@@ -118,13 +121,15 @@ pub struct AsItIs {
 }
 
 /// What leaving out a part changes.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Influence {
     /// The Kullback-Leibler divergence of the distribution with the part from that without it, in
     /// bits. The mean if several positions are compared.
+    #[serde(with = "crate::generation::any_float")]
     pub bits: f64,
     /// The logarithms of the probabilities of the chosen tokens without the part, one for each
     /// position that is compared.
+    #[serde(with = "crate::generation::any_float::list")]
     pub ln_probs: Vec<f64>,
     /// The most likely token at the last position.
     pub top: TopToken,
@@ -134,14 +139,14 @@ pub struct Influence {
 }
 
 /// The most likely token of a distribution.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TopToken {
     pub token: TokenId,
     pub prob: f64,
 }
 
 /// A token's probability with the part and without it.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct CandidateShift {
     pub token: TokenId,
     pub with: f64,

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::figures::InfluenceResults;
+use super::kept::KeptInfluence;
 use super::plan::{InfluencePlan, InfluenceText, InfluenceUpdate, LeftOut};
 use crate::generation::formatting::{counted, grouped, pane_letter, quoted};
 use crate::generation::{Generation, ModelInfo};
-use crate::lab::{Experiment, LabTab, NoCommand};
+use crate::lab::{Experiment, Group, LabTab, NoCommand, ResultFacts};
 use crate::state::{AppState, Effect, JobRun, Pane, PaneId, ReadyModel, RunStatus};
 use crate::worker::{GenerationId, JobReport, Request};
 
@@ -60,8 +61,19 @@ impl Default for InfluenceSettings {
 
 impl Experiment for InfluenceTab {
     const NAME: &'static str = "Influence";
+    const GROUP: Group = Group::ExplainOne;
     type Command = NoCommand;
     type Settings = InfluenceSettings;
+    type Result = KeptInfluence;
+
+    fn result(&self) -> Option<(ResultFacts, KeptInfluence)> {
+        self.run.as_ref()?.kept()
+    }
+
+    fn show(&mut self, result: KeptInfluence) -> Result<(), String> {
+        self.run = Some(InfluenceRun::of_kept(result)?);
+        Ok(())
+    }
 
     fn run(&self) -> Option<&dyn JobRun> {
         self.run.as_ref().map(|run| run as _)
@@ -116,6 +128,26 @@ pub struct InfluenceRun {
 }
 
 impl InfluenceRun {
+    /// Creates a measurement that has ended.
+    pub(super) const fn ended(
+        results: InfluenceResults,
+        model: ReadyModel,
+        target: String,
+        status: RunStatus,
+    ) -> Self {
+        Self {
+            // No job has this id.
+            id: GenerationId(0),
+            unit: results.unit,
+            results: Some(results),
+            model,
+            target,
+            status,
+            n_rows: 0,
+            selected: None,
+        }
+    }
+
     /// Returns the part to describe: the selected one, or else the one that matters most.
     pub fn shown_part(&self) -> Option<usize> {
         let results = self.results.as_ref()?;

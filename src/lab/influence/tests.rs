@@ -8,10 +8,11 @@ use super::plan::{
     AsItIs, CandidateShift, Influence, InfluenceFacts, InfluencePlan, InfluenceText,
     InfluenceUpdate, LeftOut, TopToken,
 };
-use super::{InfluenceRecord, InfluenceResults, InfluenceTarget};
+use super::{InfluenceRecord, InfluenceResults, InfluenceRun, InfluenceTarget};
 use crate::decoding::TokenId;
 use crate::generation::testing::generation;
 use crate::generation::{Piece, Vocabulary};
+use crate::lab::kept::{refuses, reopened};
 use crate::lab::{LabCommand, LabTab};
 use crate::state::tests::{JobUpdate, planned, ready, report, update_job, written};
 use crate::state::{AppState, Command, PictureStyle, Pin, RunStatus};
@@ -202,6 +203,31 @@ fn a_run_collects_what_the_job_reports() {
     );
     run.move_selection(9);
     assert_eq!(run.selected, Some(3));
+}
+
+#[test]
+fn a_measurement_is_kept_and_shown_again_as_it_was() {
+    let mut state = ready();
+    let (id, _) = start(&mut state);
+    report(&mut state, id, InfluenceUpdate::Started(facts()));
+    state.lab.influence.run.as_mut().unwrap().model.vocabulary = vocabulary();
+    for update in updates() {
+        report(&mut state, id, update);
+    }
+    update_job(&mut state, id, JobUpdate::Finished);
+    let other = reopened(&state, LabTab::Influence);
+    let run = |state: &AppState| state.lab.influence.run.clone().unwrap();
+    let (before, after) = (run(&state), run(&other));
+    let sentences = |run: &InfluenceRun| run.results.as_ref().unwrap().sentences();
+    assert_eq!(sentences(&after), sentences(&before));
+    assert_eq!(after.summary(), before.summary());
+    assert_eq!(after.target, before.target);
+    refuses(&state, LabTab::Influence, |json| {
+        json["found"][0][0] = 4.into();
+    });
+    refuses(&state, LabTab::Influence, |json| {
+        json["facts"]["parts"][0]["end"] = 99.into();
+    });
 }
 
 #[test]

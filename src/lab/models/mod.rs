@@ -4,6 +4,7 @@ pub(crate) mod command;
 mod document;
 mod figures;
 mod job;
+mod kept;
 mod page;
 mod picture;
 mod plan;
@@ -14,6 +15,7 @@ mod state;
 pub use document::ModelsDocument;
 pub use figures::ComparedModels;
 pub use job::ModelComparison;
+pub use kept::KeptComparison;
 pub(super) use page::TAB;
 pub(crate) use picture::model_comparison_drawing;
 pub use plan::{

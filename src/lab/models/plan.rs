@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::decoding::TokenId;
 use crate::generation::{GenerationConfig, ModelInfo, Piece, PieceKind};
 
 /// What is known when two models begin to read a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ComparisonFacts {
     /// How many tokens each model will predict. The first token of a text is not predicted.
     pub n_tokens: [usize; 2],
@@ -18,11 +20,12 @@ pub struct ComparisonFacts {
 }
 
 /// A token of the text as one model predicted it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PredictedToken {
     pub token: TokenId,
     pub piece: Piece,
     /// The natural logarithm of its probability before any chain.
+    #[serde(with = "crate::generation::any_float")]
     pub ln_prob: f64,
     /// Its rank, 1 for the most likely token.
     pub rank: u32,
@@ -30,17 +33,20 @@ pub struct PredictedToken {
     pub top: TokenId,
     pub top_piece: Piece,
     /// How far the most likely token is ahead of the second, in nats.
+    #[serde(with = "crate::generation::any_float")]
     pub margin: f64,
 }
 
 /// How two distributions over the same tokens differ. The first is A, the second B.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DistributionGap {
     /// The Kullback–Leibler divergence D(A‖B) in nats (Kullback and Leibler 1951, "On Information
     /// and Sufficiency"), over the tokens that both vocabularies have.
+    #[serde(with = "crate::generation::any_float")]
     pub kl: f64,
     /// By how much the distance between two likely tokens changed, in nats: the standard deviation
     /// over the pairs of A's ten most likely tokens. A margin below it can flip by chance.
+    #[serde(with = "crate::generation::any_float")]
     pub noise: f64,
     /// For each of the settings, the token that it picks from A and from B.
     pub choices: Vec<[TokenId; 2]>,

@@ -7,8 +7,9 @@ use crate::decoding::TokenId;
 use crate::generation::formatting::grouped;
 use crate::generation::hosts::MODEL_COMPARISON;
 use crate::generation::{ByteSize, Generation, GenerationConfig, Vocabulary, chain_words};
+use crate::lab::models::KeptComparison;
 use crate::lab::models::{ComparedModels, ComparisonPlan, ComparisonText, ComparisonUpdate};
-use crate::lab::{Experiment, LabTab, NoCommand, NoSettings};
+use crate::lab::{Experiment, Group, LabTab, NoCommand, NoSettings, ResultFacts};
 use crate::state::{AppState, Effect, JobRun, Pane, PaneId, ReadyModel, RunStatus};
 use crate::worker::{
     AnyPlan, CacheType, GenerationId, InputBits, JobReport, ModelSource, OtherModel, OtherWay,
@@ -26,9 +27,20 @@ pub struct ModelsTab {
 
 impl Experiment for ModelsTab {
     const NAME: &'static str = "Two models";
+    const GROUP: Group = Group::HowItWorks;
     const FILE_TITLE: &'static str = "Choose a model to compare with";
     type Command = NoCommand;
     type Settings = NoSettings;
+    type Result = KeptComparison;
+
+    fn result(&self) -> Option<(ResultFacts, KeptComparison)> {
+        self.run.as_ref()?.kept()
+    }
+
+    fn show(&mut self, result: KeptComparison) -> Result<(), String> {
+        self.run = Some(ModelsRun::of_kept(result)?);
+        Ok(())
+    }
 
     fn run(&self) -> Option<&dyn JobRun> {
         self.run.as_ref().map(|run| run as _)
@@ -123,6 +135,26 @@ pub struct ModelsRun {
 }
 
 impl ModelsRun {
+    /// Creates a comparison that has ended.
+    pub(super) fn ended(
+        compared: ComparedModels,
+        model: ReadyModel,
+        text: String,
+        status: RunStatus,
+    ) -> Self {
+        Self {
+            // No job has this id.
+            id: GenerationId(0),
+            settings: compared.settings.clone(),
+            compared: Some(compared),
+            text,
+            status,
+            loaded: 1.0,
+            selected: None,
+            model,
+        }
+    }
+
     /// Returns the vocabulary of the loaded model.
     pub fn vocabulary(&self) -> &Vocabulary {
         &self.model.vocabulary

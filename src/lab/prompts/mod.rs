@@ -23,6 +23,6 @@ pub use plan::{
 };
 pub use record::TasksRecord;
 pub use state::{
-    CurveRun, EXAMPLES, PromptsCommand, PromptsSettings, PromptsTab, StopAt, TaskRuns, TaskSource,
-    TaskView, TasksForm, TasksRun,
+    CurveRun, EXAMPLES, KeptAnswers, PromptsCommand, PromptsSettings, PromptsTab, StopAt, TaskRuns,
+    TaskSource, TaskView, TasksForm, TasksRun,
 };

@@ -1,5 +1,7 @@
 //! Which tasks to answer under which settings, and what the engine reports.
 
+use serde::{Deserialize, Serialize};
+
 use crate::decoding::{ChainConfig, SplitMix64, TokenId};
 use crate::generation::{Limits, PromptText, SweepText};
 
@@ -66,7 +68,7 @@ pub enum TaskNews {
 }
 
 /// A prompt as the model reads it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadPrompt {
     pub tokens: Vec<TokenId>,
     /// The text that was tokenized: the prompt, or what the chat template made of it.
@@ -74,7 +76,7 @@ pub struct ReadPrompt {
 }
 
 /// How likely a right answer is.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ExactFound {
     /// One for each of the settings. `None` where it can't be computed.
     pub shares: Vec<Option<ExactShare>>,
@@ -85,7 +87,7 @@ pub struct ExactFound {
 }
 
 /// The probability that an answer is right.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ExactShare {
     /// The sum over the spellings that were added up.
     pub at_least: f64,
@@ -111,7 +113,7 @@ impl ExactShare {
 }
 
 /// A way to write a right answer.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Spelling {
     /// The tokens of the answer, without the one that ends it unless it is also part of the answer.
     pub tokens: Vec<TokenId>,

@@ -12,6 +12,7 @@ use super::{
 };
 use crate::decoding::TokenId;
 use crate::generation::{FinishReason, GenerationId, Piece, SweepText, Vocabulary};
+use crate::lab::kept::{refuses, reopened};
 use crate::lab::{LabCommand, LabTab};
 use crate::state::tests::{Event, JobUpdate, Request, planned, ready, report, update_job};
 use crate::state::{
@@ -200,6 +201,8 @@ fn an_answer_opens_with_its_prompt_its_settings_and_its_seed() {
     assert_eq!(crate::state::tests::asked(&effects).len(), 1);
     assert_eq!(state.page, Page::Write);
     assert_eq!(state.prompt.text, "Q: Which planet is bright?\nA: ");
+    assert_eq!(state.limits, table(&state).limits);
+    assert!(state.notices[0].title.contains("of the list"));
     assert_eq!(state.panes[4].settings.seed, Some(seed));
     assert_eq!(state.panes[4].settings.chain, state.panes[3].settings.chain);
 }
@@ -254,6 +257,47 @@ fn a_lost_engine_ends_the_list_and_an_empty_list_does_not_run() {
     state.lab.prompts.form.prepare();
     assert!(blocking_reason(&state).is_some());
     assert!(run(&mut state, LabCommand::Run(LabTab::Prompts)).is_empty());
+}
+
+#[test]
+fn answers_and_curves_are_kept_and_shown_again_as_they_were() {
+    let state = judged();
+    let (facts, _) = state.lab.result(LabTab::Prompts).unwrap();
+    assert_eq!(facts.words, "14 answers to 2 tasks");
+    let (before, other) = (table(&state), reopened(&state, LabTab::Prompts));
+    let after = table(&other);
+    assert_eq!(after.summary(), before.summary());
+    assert_eq!(after.reading, before.reading);
+    assert_eq!(after.results.tasks(), before.results.tasks());
+    for (task, pane) in [(0, 0), (1, 3)] {
+        let answers = before.results.answers(task, pane);
+        assert_eq!(after.results.answers(task, pane), answers);
+    }
+    let piece = |run: &TasksRun| run.results.vocabulary().piece(TokenId(VENUS));
+    assert_eq!(piece(after), piece(before));
+
+    let state = computed();
+    let (facts, _) = state.lab.result(LabTab::Prompts).unwrap();
+    assert!(facts.words.starts_with("2 tasks over "), "{}", facts.words);
+    let curve = |state: &AppState| state.lab.prompts.runs.curve.clone().unwrap();
+    let (before, other) = (curve(&state), reopened(&state, LabTab::Prompts));
+    let after = curve(&other);
+    assert_eq!((after.reading, after.base), (before.reading, before.base));
+    assert_eq!(other.lab.prompts.view, TaskView::AnySetting);
+}
+
+#[test]
+fn answers_that_do_not_fit_their_tasks_are_not_shown() {
+    type Damage = fn(&mut serde_json::Value);
+    let damages: [Damage; 4] = [
+        |json| json["results"]["tasks"].as_array_mut().unwrap().clear(),
+        |json| json["results"]["panes"].as_array_mut().unwrap().clear(),
+        |json| json["results"]["pieces"][0][0] = 4_000_000_000_u32.into(),
+        |json| json["curve"][0] = 99.into(),
+    ];
+    for damage in damages {
+        refuses(&computed(), LabTab::Prompts, damage);
+    }
 }
 
 #[test]

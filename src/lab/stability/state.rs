@@ -7,7 +7,7 @@ use crate::generation::formatting::quoted;
 use crate::generation::{Generation, PieceKind};
 use crate::lab::open_pane::open_pane_with;
 use crate::lab::stability::figures::{HeldToken, IntervalSearch, Stability, StabilityMap};
-use crate::lab::{Experiment, NoSettings};
+use crate::lab::{Experiment, Group, NoResult, NoSettings};
 use crate::state::{AppState, Effect, Pane, PaneId, PaneStatus};
 
 /// How many of the tokens that stay the same are quoted.
@@ -35,8 +35,10 @@ pub enum StabilityCommand {
 /// The map needs no run: it is computed from the record while its tab is shown.
 impl Experiment for StabilityTab {
     const NAME: &'static str = "Stability";
+    const GROUP: Group = Group::ExplainOne;
     type Command = StabilityCommand;
     type Settings = NoSettings;
+    type Result = NoResult;
 
     fn apply(state: &mut AppState, command: StabilityCommand) -> Vec<Effect> {
         match command {

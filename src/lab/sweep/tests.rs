@@ -4,12 +4,13 @@ use crate::analysis::sweep::testing::text;
 use crate::analysis::sweep::{Keep, Metric, Parameter};
 use crate::decoding::FilterKind;
 use crate::generation::{SweepPlan, SweepUpdate};
+use crate::lab::kept::{refuses, reopened};
 use crate::lab::sweep::SweepCommand;
 use crate::lab::sweep::state::sweep_cost;
 use crate::lab::sweep::state::{sweep_blocking_reason, sweep_prompts};
-use crate::lab::{AxisForm, LabCommand, LabTab};
+use crate::lab::{AxisForm, LabCommand, LabResult, LabTab, ResultFacts};
 use crate::state::tests::{asked, planned, ready, report, tokenized, update_job};
-use crate::state::{AppState, Command, Effect, Page, PaneStatus, RunStatus};
+use crate::state::{AppState, Command, Effect, Page, PaneStatus, RunRequest, RunStatus};
 use crate::worker::{Event, GenerationId, JobUpdate, Request};
 
 fn run(state: &mut AppState, command: LabCommand) -> Vec<Effect> {
@@ -225,4 +226,71 @@ fn the_forms_are_saved_with_the_settings() {
     state.lab.fit.form.columns = None;
     let (restored, _) = AppState::new(state.settings(), crate::worker::ModelSource::Embedded);
     assert_eq!(restored.lab, state.lab);
+}
+
+/// The results of such a sweep.
+pub(crate) fn finished_sweep() -> (ResultFacts, LabResult) {
+    finished().lab.result(LabTab::Sweep).unwrap()
+}
+
+/// A sweep that has ended, with a complete cell and one that is not.
+fn finished() -> AppState {
+    let (mut state, id) = running();
+    for (cell, seed) in [(0, 0), (0, 1), (1, 0)] {
+        deliver(&mut state, id, cell, seed);
+    }
+    update_job(&mut state, id, JobUpdate::Finished);
+    state
+}
+
+fn keeps_result(effects: &[Effect]) -> bool {
+    let keeps = |effect: &Effect| matches!(effect, Effect::Runs(RunRequest::KeepResult { tab, .. }) if *tab == LabTab::Sweep);
+    effects.iter().any(keeps)
+}
+
+#[test]
+fn a_sweep_enters_the_history_when_it_ends_fails_or_the_window_closes() {
+    for update in [JobUpdate::Finished, JobUpdate::Stopped] {
+        let (mut state, id) = running();
+        deliver(&mut state, id, 0, 0);
+        let effects = state.on_event(Event::Job { id, update });
+        assert!(keeps_result(&effects), "{effects:?}");
+    }
+    let (mut state, id) = running();
+    deliver(&mut state, id, 0, 0);
+    let message = "oh".to_owned();
+    assert!(keeps_result(&state.on_event(Event::Panicked { message })));
+    let (mut state, id) = running();
+    assert_eq!(state.close(), [], "nothing was found yet");
+    deliver(&mut state, id, 0, 0);
+    assert!(keeps_result(&state.close()));
+}
+
+#[test]
+fn a_finished_sweep_is_kept_and_shown_again_as_it_was() {
+    let state = finished();
+    let before = state.lab.sweep.run.as_ref().unwrap();
+    let (facts, _) = state.lab.result(LabTab::Sweep).unwrap();
+    assert_eq!(facts.words, before.done_words());
+    let mut other = reopened(&state, LabTab::Sweep);
+    let after = other.lab.sweep.run.as_ref().unwrap();
+    assert_eq!(
+        (&after.results, &after.model),
+        (&before.results, &before.model)
+    );
+    assert_eq!(after.summary(), before.summary());
+    assert_eq!(other.lab.kept.as_ref().unwrap().finished_at, 7);
+    assert_eq!(other.close(), [], "it is in the history already");
+}
+
+#[test]
+fn a_sweep_that_contradicts_itself_is_not_shown() {
+    refuses(&finished(), LabTab::Sweep, |json| {
+        json["cells"].as_array_mut().unwrap().pop();
+    });
+    refuses(&finished(), LabTab::Sweep, |json| {
+        json["cells"][0]["texts"][0]["prompt"] = 9.into();
+    });
+    assert!(LabResult::parse("sweep", b"{}").is_err());
+    assert!(LabResult::parse("later", b"{}").is_err());
 }

@@ -1,6 +1,7 @@
 //! The window's handle to the engine thread: sends requests, receives events, ends the thread.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::{Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -37,13 +38,15 @@ impl Worker {
 
     /// Like [`Self::start`], but with a custom loader. The loader reports its progress through the
     /// callback, and returns `Ok(None)` if the callback cancels the load.
-    pub fn with_loader<L>(mut loader: L, wake: impl Fn() + Send + Sync + 'static) -> Self
+    pub fn with_loader<L>(loader: L, wake: impl Fn() + Send + Sync + 'static) -> Self
     where
         L: FnMut(&ModelSource, LoadProgress<'_>) -> Result<Option<LoadedModel>, EngineError>
             + Send
             + 'static,
     {
+        let loader = Mutex::new(loader);
         let loader = move |source: &ModelSource, _: &Compute, progress: LoadProgress<'_>| {
+            let mut loader = loader.lock().unwrap_or_else(PoisonError::into_inner);
             loader(source, progress)
         };
         Self::with_compute_loader(loader, wake)
@@ -51,12 +54,9 @@ impl Worker {
 
     fn with_compute_loader<L>(loader: L, wake: impl Fn() + Send + Sync + 'static) -> Self
     where
-        L: FnMut(
-                &ModelSource,
-                &Compute,
-                LoadProgress<'_>,
-            ) -> Result<Option<LoadedModel>, EngineError>
+        L: Fn(&ModelSource, &Compute, LoadProgress<'_>) -> Result<Option<LoadedModel>, EngineError>
             + Send
+            + Sync
             + 'static,
     {
         let (requests, incoming) = RequestQueue::new(N_REQUESTS);

@@ -4,6 +4,7 @@
 //! The window and the command line reach the engine only through this module. It does not know who
 //! sends the requests, or what is shown.
 
+mod beside;
 mod download;
 mod download_protocol;
 mod download_thread;
@@ -39,6 +40,7 @@ pub use crate::servers::{
     Key, KeySource, SampledBy, ServerConfig, ServerInfo, ServerKind, Transcript, not_applied,
     server_address,
 };
+pub use beside::BesideUpdate;
 pub use download::Downloads;
 pub use download_protocol::{DownloadEvent, DownloadRequest};
 pub use handle::Worker;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{ModelSource, OtherModel, PaneModelUpdate};
+use super::{BesideUpdate, ModelSource, OtherModel, PaneModelUpdate};
 use crate::decoding::TokenId;
 use crate::engine::{
     AnyPlan, ComputeChoice, CpuThreads, DeviceChoice, JobPlan, JobUpdate, Progress,
@@ -31,6 +31,10 @@ pub struct PaneRequest {
 pub enum Request {
     /// Load a model in place of the current one. All generations are stopped first.
     LoadModel(ModelSource),
+    /// Load a model while the current one stays in use, and put it in place of the current one as
+    /// soon as nothing is being written. Any later request to load or unload the main model, and
+    /// [`Request::CancelLoading`], cancels it.
+    LoadBeside(ModelSource),
     /// Load a second model, which drafts for the first or guides it, or unload it, so that the one
     /// that comes with the first takes its place. All generations are stopped first.
     LoadSecondModel(Option<ModelSource>),
@@ -150,6 +154,8 @@ pub enum Event {
     /// Each request to load ends with this event or one of the two above, in the order of the
     /// requests.
     LoadingCancelled,
+    /// The model of [`Request::LoadBeside`] advanced. Each request ends with an update that says how.
+    Beside(BesideUpdate),
     /// The model was unloaded on request.
     ModelUnloaded,
     /// A second model is being loaded.

@@ -5,6 +5,7 @@ pub(super) mod compute;
 pub(super) mod hub;
 pub(super) mod hub_rows;
 pub(super) mod open;
+pub(super) mod reopening;
 pub(super) mod status;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -22,6 +23,7 @@ pub use self::hub::{HubCommand, HubState, ModelsTab};
 pub use self::hub_rows::{HubRow, HubRowStatus};
 pub use self::open::ModelsCommand;
 pub(crate) use self::open::unix_time_secs;
+pub use self::reopening::Reopening;
 pub use self::status::{ModelStatus, ReadyModel};
 
 /// The maximum number of recent models.
@@ -69,6 +71,12 @@ pub struct Models {
     pub(in crate::state) refusal: Option<(ModelSource, String)>,
     /// The model that is being inspected before it is loaded.
     pub(in crate::state) opening: Option<Opening>,
+    /// The model of the last session, while it opens again.
+    pub reopening: Option<Reopening>,
+    /// The model that opened again, until the engine has described it.
+    pub(in crate::state) reopened: Option<ModelSource>,
+    /// The main model that opens at the next start; `None` for the built-in one.
+    pub(in crate::state) remembered: Option<PathBuf>,
     /// The user's choice of how models compute.
     pub compute: ComputeChoice,
     /// The available choices, once known.
@@ -160,6 +168,9 @@ impl Models {
             embedded: None,
             refusal: None,
             opening: None,
+            reopening: None,
+            reopened: None,
+            remembered: None,
             compute,
             devices: None,
             device_missing: None,
@@ -316,6 +327,14 @@ impl Models {
         {
             let fraction = *fraction;
             return ModelRowStatus::Loading { fraction };
+        }
+        if let Some(reopening) = &self.reopening
+            && source.path() == Some(&*reopening.path)
+        {
+            return match reopening.fraction {
+                None => ModelRowStatus::Inspecting,
+                Some(fraction) => ModelRowStatus::Loading { fraction },
+            };
         }
         // The previous model stays in use until its replacement has loaded.
         if self.main.in_use().is_some() && self.source == *source {

@@ -1,7 +1,7 @@
 //! Opening, replacing and unloading models.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::generation::{MemoryNeed, ModelOutline};
@@ -143,7 +143,7 @@ impl Models {
 
     /// Returns the warning that a model with all panes needs more memory than is free, or `None` if
     /// it fits or is loaded into GPU memory.
-    fn memory_warning(
+    pub(super) fn memory_warning(
         &self,
         outline: &ModelOutline,
         n_free_bytes: u64,
@@ -171,6 +171,8 @@ impl Models {
     /// Begins to load the main model into a new engine.
     pub(in crate::state) fn reload(&mut self) -> Effect {
         self.main.begin_loading();
+        self.reopening = None;
+        self.reopened = None;
         self.pending = [self.source.clone()].into();
         self.second.forget_pending();
         Effect::Send(Request::LoadModel(self.source.clone()))
@@ -182,10 +184,11 @@ impl Models {
         main.chain(self.second.cancel()).collect()
     }
 
-    /// Stops loading the main model.
+    /// Stops loading the main model, or the one that opens again.
     pub(in crate::state) fn cancel_loading(&self) -> Option<Effect> {
         let is_loading = matches!(self.main, ModelStatus::Loading { .. });
-        is_loading.then_some(Effect::Send(Request::CancelLoading))
+        let reopens = self.reopening.is_some();
+        (is_loading || reopens).then_some(Effect::Send(Request::CancelLoading))
     }
 
     pub(in crate::state) fn on_loading(&mut self, new_fraction: f32) {
@@ -197,14 +200,20 @@ impl Models {
     /// Notes that a model was loaded. Returns whether it is from the same source as the one before.
     pub(in crate::state) fn on_loaded(&mut self, model: ReadyModel) -> bool {
         let mut is_same = false;
-        if let Some(source) = self.pending.pop_front() {
+        let reopened = self.reopened.take();
+        let has_reopened = reopened.is_some();
+        if let Some(source) = reopened.or_else(|| self.pending.pop_front()) {
             self.remember(&source, &model.info, unix_time_secs());
             is_same = source == self.source;
+            // Until the model of the last session has opened, the built-in one stands in for it.
+            if self.reopening.is_none() {
+                self.remembered = source.path().map(Path::to_owned);
+            }
             self.source = source;
         }
         self.main = ModelStatus::Ready(model);
         if self.pending.is_empty() {
-            self.dialog_open = false;
+            self.dialog_open &= has_reopened;
         } else {
             self.main.begin_loading();
         }

@@ -107,7 +107,7 @@ pub(in crate::state) fn copy_settings(
     if !written.notes.is_empty() {
         notice.body = format!("Different there:\n{}", written.notes.join("\n"));
         // An action keeps the notice open until the user has read it.
-        notice = notice.with_action("Close", Command::CloseNotice);
+        notice = notice.with_action("Close", Command::CloseNotice(0));
     }
     // Notices about earlier copies are out of date: the clipboard holds only this one.
     notices.retain(|notice| !notice.title.starts_with(COPIED));

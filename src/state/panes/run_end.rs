@@ -40,7 +40,7 @@ const TOKEN_HINT: &str = "Click any token to see how it was chosen";
 /// Returns the hint about tokens.
 pub(in crate::state) fn token_hint() -> Notice {
     // An action keeps it open.
-    Notice::hint(TOKEN_HINT).with_action("Hide this hint", Command::CloseNotice)
+    Notice::hint(TOKEN_HINT).with_action("Hide this hint", Command::CloseNotice(0))
 }
 
 /// Returns whether this notice is the hint about tokens.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{RunCommand, RunRequest};
 use crate::export::RunSummary;
 use crate::generation::ByteSize;
-use crate::state::{Command, Notice, Notices};
+use crate::state::{Command, FolderKind, Notice, Notices, PathPurpose};
 
 /// How many runs are kept. The oldest ones that are not pinned are deleted first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,6 +44,8 @@ pub struct History {
     pub runs: Option<Vec<KeptRun>>,
     /// Why the folder can't be read.
     pub error: Option<String>,
+    /// Why the last run could not be saved, if so.
+    pub unkept: Option<String>,
     /// What the user searches for.
     pub search: String,
     /// Only runs of this model are shown; `None` for all.
@@ -65,10 +67,17 @@ impl KeptRun {
             .unwrap_or(self.kept_at)
     }
 
-    /// Returns the title, or else the prompt, on one line.
+    /// Returns whether it is a run that can be read, rather than results of an experiment.
+    pub fn is_run(&self) -> bool {
+        self.summary.as_ref().is_ok_and(|run| run.result.is_none())
+    }
+
+    /// Returns the title, or else what the results of an experiment are, or the prompt, on one line.
     pub fn name(&self) -> String {
         let name = self.summary.as_ref().map(|run| {
-            let name = run.title.as_ref().unwrap_or(&run.prompt);
+            let result = run.result.as_ref().map(|result| &result.words);
+            let name = run.title.as_ref().or(result);
+            let name = name.unwrap_or(&run.prompt);
             name.split_whitespace().collect::<Vec<_>>().join(" ")
         });
         name.unwrap_or_else(|_error| self.file.clone())
@@ -81,7 +90,9 @@ impl KeptRun {
             return self.file.contains(lowercase);
         };
         let texts = run.panes.iter().map(|pane| &pane.text);
-        let names = run.title.iter().chain([&run.prompt, &run.model]);
+        let result = run.result.iter().map(|result| &result.words);
+        let names = run.title.iter().chain(result);
+        let names = names.chain([&run.prompt, &run.model]);
         let mut all = names.chain(texts);
         all.any(|text| text.to_lowercase().contains(lowercase))
     }
@@ -98,6 +109,16 @@ impl History {
         let runs = self.runs.iter().flatten();
         runs.filter(|run| is_of_model(run) && run.contains(&search))
             .collect()
+    }
+
+    /// Returns the kept results of an experiment, given by its key, the newest first.
+    pub fn results_of(&self, experiment: &str) -> Vec<&KeptRun> {
+        let is_of = |run: &&KeptRun| {
+            let summary = run.summary.as_ref().ok();
+            let result = summary.and_then(|run| run.result.as_ref());
+            result.is_some_and(|result| result.experiment == experiment)
+        };
+        self.runs.iter().flatten().filter(is_of).collect()
     }
 
     /// Returns the models of all runs, ordered by name.
@@ -176,6 +197,12 @@ impl History {
                 self.runs = Some(Vec::new());
             }
             RunCommand::Changed { file, run } => self.on_change(&file, run, notices),
+            RunCommand::NotKept { error } => {
+                let choose = Command::AskPath(PathPurpose::Folder(FolderKind::Runs));
+                let notice = Notice::error("The run was not added to the history", &*error);
+                notices.notify(notice.with_action("Choose another folder…", choose));
+                self.unkept = Some(error);
+            }
             RunCommand::Failed { title, error } => {
                 notices.notify(Notice::error(title, error));
             }
@@ -187,6 +214,7 @@ impl History {
     fn on_change(&mut self, file: &str, run: Option<KeptRun>, notices: &mut Notices) {
         let restore = Command::Run(RunCommand::Restore(file.to_owned()));
         if run.is_some() {
+            self.unkept = None;
             notices.dismiss_offers(&restore);
         } else {
             notices.notify(Notice::done("Deleted").with_action("Undo", restore));

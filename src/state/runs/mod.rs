@@ -10,6 +10,7 @@ use std::path::PathBuf;
 
 use crate::export::json::RunFile;
 use crate::generation::FinishReason;
+use crate::lab::{LabResult, LabTab};
 use crate::state::panes::run_end::TextsBefore;
 use crate::state::{Effect, Models, Notices, Panes, Repetition, ViewChoices, unix_time_secs};
 
@@ -92,12 +93,15 @@ impl Runs {
         };
         let mut written = panes.texts().filter(|text| !text.steps.is_empty());
         let has_finished = written.any(|text| is_finished(text.finish.as_ref()));
-        (!panes.is_running() && has_finished).then(|| {
-            Effect::Runs(RunRequest::Keep {
-                number: self.number,
-                finished_at: unix_time_secs(),
-                limits: self.limits,
-            })
+        (!panes.is_running() && has_finished).then(|| self.keep_as_it_is())
+    }
+
+    /// Returns the request to keep the texts on screen, finished or not.
+    pub(in crate::state) fn keep_as_it_is(&self) -> Effect {
+        Effect::Runs(RunRequest::Keep {
+            number: self.number,
+            finished_at: unix_time_secs(),
+            limits: self.limits,
         })
     }
 }
@@ -106,6 +110,8 @@ impl Runs {
 #[derive(Debug, Clone, PartialEq)]
 pub enum RunCommand {
     ShowPage(Page),
+    /// Read the history, unless it is known.
+    List,
     /// Show the run in this file.
     Open(PathBuf),
     /// Show a run of the history, by its file name.
@@ -117,6 +123,14 @@ pub enum RunCommand {
         /// What to call it if it has no title.
         name: String,
         run: Result<Box<RunFile>, String>,
+    },
+    /// Results of an experiment were read.
+    ResultRead {
+        /// What to call them.
+        name: String,
+        result: LabResult,
+        /// In seconds since 1970.
+        finished_at: u64,
     },
     /// Return to what was on screen before the run was opened.
     Close,
@@ -155,7 +169,12 @@ pub enum RunCommand {
         file: String,
         run: Option<KeptRun>,
     },
-    /// A request failed.
+    /// The texts on screen could not be added to the history.
+    NotKept {
+        /// Why not, and where.
+        error: String,
+    },
+    /// Another request failed.
     Failed {
         title: &'static str,
         error: String,
@@ -172,6 +191,12 @@ pub enum RunRequest {
     /// Keep the texts on screen as a run, in place of any run with the same number.
     Keep {
         number: u64,
+        finished_at: u64,
+        limits: HistoryLimits,
+    },
+    /// Keep the results of this tab.
+    KeepResult {
+        tab: LabTab,
         finished_at: u64,
         limits: HistoryLimits,
     },

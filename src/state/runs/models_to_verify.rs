@@ -1,8 +1,11 @@
 //! Which loaded models can repeat an opened run, or what is missing.
 
+use std::path::PathBuf;
+
 use crate::generation::{Generation, Implementation, ModelInfo, ModelSource};
 use crate::state::{
     Command, Models, ModelsCommand, Notice, Pane, PaneModelCommand, Panes, PathPurpose, ReadyModel,
+    RecentModel,
 };
 
 /// A loaded model, and where it comes from if it is not the main one.
@@ -20,7 +23,7 @@ impl Models {
         let model_of = |text: &Generation| {
             self.to_repeat(&text.model).map_err(|reason| {
                 let pane = first_of_model(panes, &text.model).filter(|_| !is_one);
-                refusal(&reason, &text.model, pane)
+                self.refusal(&reason, &text.model, pane)
             })
         };
         texts.iter().map(model_of).collect()
@@ -49,6 +52,49 @@ impl Models {
         }
         Err(format!("it needs the model {}", then.name))
     }
+
+    /// Says that a model is missing, and how to load it: for one pane if the run has several models.
+    pub(super) fn refusal(&self, reason: &str, model: &ModelInfo, pane: Option<&Pane>) -> Notice {
+        let notice = Notice::error("This run can’t be verified", reason);
+        if model.implementation == Implementation::Server {
+            return notice;
+        }
+        let known = match model.file.as_str() {
+            "embedded" => Some(("Load the built-in model", ModelSource::Embedded)),
+            _ => self
+                .path_of(model)
+                .map(|path| ("Load it", ModelSource::Path(path))),
+        };
+        let Some((label, source)) = known else {
+            let find = match pane {
+                None => Command::Models(ModelsCommand::ShowDialog),
+                Some(pane) => Command::AskPath(PathPurpose::PaneModel(pane.id)),
+            };
+            return notice.with_action("Find the model", find);
+        };
+        let load = match (pane, source) {
+            (Some(pane), source) => {
+                let choose = PaneModelCommand::Choose(pane.id, Some(source.into()));
+                Command::PaneModel(choose)
+            }
+            (None, ModelSource::Embedded) => Command::LoadEmbeddedModel,
+            (None, ModelSource::Path(path)) => Command::Models(ModelsCommand::Open(path)),
+        };
+        notice.with_action(label, load)
+    }
+
+    /// Returns where a model was when it was open last. Whether its weights are the same is known
+    /// once it is loaded.
+    fn path_of(&self, model: &ModelInfo) -> Option<PathBuf> {
+        let mut recent = self.recent.iter();
+        let is_it = |recent: &&RecentModel| {
+            let file = recent.path.file_name();
+            recent.n_params == model.n_params
+                && recent.name == model.name
+                && file.is_some_and(|file| *file == *model.file)
+        };
+        recent.find(is_it).map(|recent| recent.path.clone())
+    }
 }
 
 /// Returns the first pane with a text of this model.
@@ -64,29 +110,4 @@ pub(super) fn are_of_one_model<'a>(texts: impl IntoIterator<Item = &'a Generatio
     let mut texts = texts.into_iter();
     let first = texts.next();
     first.is_none_or(|first| texts.all(|text| text.model.has_weights_of(&first.model)))
-}
-
-/// Says that a model is missing, and how to load it: for one pane if the run has several models.
-pub(super) fn refusal(reason: &str, model: &ModelInfo, pane: Option<&Pane>) -> Notice {
-    let notice = Notice::error("This run can’t be verified", reason);
-    if model.implementation == Implementation::Server {
-        return notice;
-    }
-    match (model.file.as_str(), pane) {
-        ("embedded", None) => {
-            notice.with_action("Load the built-in model", Command::LoadEmbeddedModel)
-        }
-        ("embedded", Some(pane)) => {
-            let choose = PaneModelCommand::Choose(pane.id, Some(ModelSource::Embedded.into()));
-            notice.with_action("Load the built-in model", Command::PaneModel(choose))
-        }
-        (_, None) => {
-            let show = Command::Models(ModelsCommand::ShowDialog);
-            notice.with_action("Find the model", show)
-        }
-        (_, Some(pane)) => {
-            let ask = Command::AskPath(PathPurpose::PaneModel(pane.id));
-            notice.with_action("Find the model", ask)
-        }
-    }
 }

@@ -1,7 +1,7 @@
 //! Verifying an opened run in other number formats, to see whether they make a difference. The
 //! model is loaded again for it, and once more afterwards.
 
-use super::models_to_verify::{are_of_one_model, refusal};
+use super::models_to_verify::are_of_one_model;
 use super::verification::check_second;
 use super::{RunContext, Runs};
 use crate::generation::ModelInfo;
@@ -103,7 +103,8 @@ impl Runs {
             return Vec::new();
         }
         if let Err(reason) = context.models.to_repeat(&then) {
-            return context.notices.notify(refusal(&reason, &then, None));
+            let refusal = context.models.refusal(&reason, &then, None);
+            return context.notices.notify(refusal);
         }
         if let Err(reason) = check_second(context.panes, &context.models.second) {
             return context.refuse_without_second(&reason);

@@ -18,6 +18,7 @@ mod presets;
 mod prompt;
 mod read_along;
 mod recording;
+mod reopening;
 mod run_end;
 mod runs;
 mod score;

@@ -1,6 +1,6 @@
 //! Tests of the prompt: its mode, how the model tokenizes it, and why it can't be used.
 
-use super::{asked, loaded_with, ready, tokenized};
+use super::{asked, loaded, loaded_with, ready, tokenized};
 use crate::decoding::TokenId;
 use crate::generation::testing::generation;
 use crate::generation::{
@@ -284,4 +284,20 @@ fn the_prompt_is_tokenized_again_when_the_previous_model_returns() {
         });
         assert_eq!(state.on_event(end), [read]);
     }
+}
+
+#[test]
+fn a_prompt_that_is_too_long_for_the_field_is_cut_and_says_so() {
+    let settings = Settings {
+        prompt: "fox ".repeat(1 << 20),
+        ..Settings::default()
+    };
+    let (mut state, _) = AppState::new(settings, ModelSource::Embedded);
+    state.on_event(loaded());
+    assert!(state.prompt.text.len() < 300_000);
+    let reason = state.blocking_reason().unwrap();
+    assert!(reason.contains("at most 200,000 characters"), "{reason}");
+    state.prompt.text.truncate(100_000);
+    state.apply(Command::PromptEdited);
+    assert_eq!(state.blocking_reason(), None);
 }

@@ -148,7 +148,7 @@ fn a_hint_that_was_closed_does_not_come_back() {
     run(&mut state, [" house", " fox", " fox", " fox"]);
     let hint = "Click any token to see how it was chosen";
     assert_eq!(state.notices[0].title, hint);
-    state.apply(Command::CloseNotice);
+    state.apply(Command::CloseNotice(0));
     run(&mut state, [" house", " cat", " fox", " fox"]);
     assert!(state.notices.is_empty());
     assert!(state.settings().view.knows_tokens, "also after a restart");

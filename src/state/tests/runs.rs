@@ -3,10 +3,10 @@
 use super::{asked, ready, text, write, written};
 use crate::export::json::{RunFile, RunHeader};
 use crate::generation::testing::generation;
-use crate::generation::{Generation, PaneSettings};
+use crate::generation::{FinishReason, Generation, PaneSettings};
 use crate::state::{
-    AppState, BranchCommand, Command, Effect, FuturesCommand, HistoryLimits, KeptRun, MAX_PANES,
-    Page, Pin, RunCommand, RunRequest,
+    AppState, BranchCommand, Command, Effect, FolderCommand, FolderKind, FuturesCommand,
+    HistoryLimits, KeptRun, MAX_PANES, Notice, Page, PathPurpose, Pin, RunCommand, RunRequest,
 };
 
 pub(super) fn run(state: &mut AppState, command: RunCommand) -> Vec<Effect> {
@@ -392,4 +392,60 @@ fn an_opened_run_says_how_exact_what_if_is() {
     let trace = std::sync::Arc::make_mut(&mut text.steps[0].trace);
     trace.raw.detail = Detail::Whole(vec![0.0; 8].into());
     assert!(words(text).starts_with("What-if is exact"));
+}
+
+#[test]
+fn a_run_that_cannot_be_saved_is_reported_and_kept_in_another_folder() {
+    let mut state = written();
+    let error = "No space left on device\n/data/runs".to_owned();
+    run(
+        &mut state,
+        RunCommand::NotKept {
+            error: error.clone(),
+        },
+    );
+    state.notify(Notice::done("Saved"));
+    state.notify(Notice::hint("Look"));
+    assert_eq!(state.runs.history.unkept.as_ref(), Some(&error));
+    let notice = state
+        .notices
+        .iter()
+        .find(|notice| notice.body == error)
+        .unwrap();
+    let choose = Command::AskPath(PathPurpose::Folder(FolderKind::Runs));
+    assert_eq!(notice.actions[0].command, choose);
+    let tried = FolderCommand::Tried {
+        kind: FolderKind::Runs,
+        folder: "/elsewhere".into(),
+        error: None,
+    };
+    let effects = state.apply(Command::Folder(tried));
+    assert_eq!(effects[0], Effect::UseFolder(FolderKind::Runs));
+    let is_kept = |request: &&RunRequest| matches!(request, RunRequest::Keep { .. });
+    assert!(requests(&effects).iter().any(is_kept), "{effects:?}");
+    assert_eq!(state.runs.history.unkept, None);
+}
+
+#[test]
+fn closing_the_window_keeps_what_is_not_in_the_history() {
+    let mut state = written();
+    assert_eq!(state.close(), [], "finished runs are in the history");
+    let pane = state.panes[0].id;
+    let id = asked(&state.apply(Command::Generate(pane)))[0];
+    super::begin(&mut state, id, &[(" in", 0.6)]);
+    for opens_another in [false, true] {
+        let mut state = state.clone();
+        if opens_another {
+            open(&mut state, vec![generation(&[(" the", 0.5)])]);
+        }
+        let effects = state.close();
+        assert_eq!(requests(&effects).len(), 1, "{effects:?}");
+        let text = state.panes[0].generation().unwrap();
+        let finish = if opens_another {
+            FinishReason::Cancelled
+        } else {
+            FinishReason::Interrupted
+        };
+        assert_eq!(text.finish, Some(finish));
+    }
 }

@@ -83,7 +83,7 @@ fn only_changes_of_settings_are_undo_steps() {
     let mut state = written();
     state.apply(Command::StopAll);
     state.apply(Command::Unpin);
-    state.apply(Command::CloseNotice);
+    state.apply(Command::CloseNotice(0));
     assert_eq!(state.undo.undo_label(), None);
     assert_eq!(state.apply(Command::Undo), []);
 }

@@ -10,7 +10,9 @@ use crate::decoding::{Against, Guidance};
 use crate::export::json::RunFile;
 use crate::generation::testing::generation;
 use crate::generation::{BeamPass, FinishReason, Generation, ModelInfo, PromptCheck};
-use crate::state::{AppState, Command, Effect, PathPurpose, RunCommand};
+use crate::state::{
+    AppState, Command, Effect, ModelsCommand, PathPurpose, RecentModel, RunCommand,
+};
 use crate::worker::{ComputeChoice, Event, ModelSource, Progress, Request};
 
 /// Sends the progress of texts that are generated again, token by token. Returns the effects of the
@@ -220,6 +222,33 @@ fn a_run_of_another_model_is_not_verified() {
     let notice = &state.notices[0];
     assert_eq!(notice.body, "It needs the model Test");
     assert_eq!(notice.actions[0].label, "Find the model");
+}
+
+#[test]
+fn a_model_that_was_open_before_is_loaded_to_verify_its_run() {
+    let mut state = ready();
+    let mut text = generation(&[(" the", 0.5)]);
+    let model = ModelInfo {
+        sha256: "2fb4".to_owned(),
+        file: "test.gguf".to_owned(),
+        ..(*text.model).clone()
+    };
+    let path = std::path::PathBuf::from("/models/test.gguf");
+    let recent = |name: &str, path: &std::path::Path| RecentModel {
+        path: path.to_owned(),
+        name: name.to_owned(),
+        n_params: model.n_params,
+        quantization: model.quantization.clone(),
+        opened_at: 7,
+    };
+    let other = std::path::Path::new("/other/test.gguf");
+    state.models.recent = vec![recent("Another", other), recent(&model.name, &path)];
+    text.model = Arc::new(model);
+    open(&mut state, vec![text]);
+    run(&mut state, RunCommand::Verify);
+    let action = &state.notices[0].actions[0];
+    let open = Command::Models(ModelsCommand::Open(path));
+    assert_eq!((action.label, &action.command), ("Load it", &open));
 }
 
 /// A text that a second model guided, and that model.

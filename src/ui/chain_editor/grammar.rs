@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use egui::{Color32, RectAlign, ScrollArea, Stroke, TextEdit, Ui};
+use egui::{Color32, RectAlign, ScrollArea, Stroke, Ui};
 
 use super::draw::title_line_ui;
 use super::number_line::{INDENT, error_ui};
 use crate::decoding::{ChainConfig, GrammarKind, GrammarMode, GrammarRule};
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
-use crate::design::widgets::{Button, Chip, field_frame, inner_menu, menu_item};
+use crate::design::widgets::{Button, Chip, field_frame, inner_menu, long_text, menu_item};
 use crate::state::{Command, PaneId, PathPurpose};
 
 /// The initial height of the text field in rows, and its maximum height in points.
@@ -84,7 +84,7 @@ fn text_ui(ui: &mut Ui, rule: &GrammarRule, chain: &mut ChainConfig) {
                 if is_invalid {
                     frame = frame.stroke(Stroke::new(1.0, error_color(ui)));
                 }
-                let edit = TextEdit::multiline(&mut text)
+                let edit = long_text(&mut text)
                     .code_editor()
                     .font(Face::Code.font())
                     .frame(frame)

@@ -1,13 +1,13 @@
 //! The guidance of a pane: what it moves away from, and how far.
 
-use egui::{RectAlign, ScrollArea, TextEdit, Ui};
+use egui::{RectAlign, ScrollArea, Ui};
 
 use super::draw::title_line_ui;
 use super::number_line::{INDENT, error_ui, number_lines_ui};
 use super::number_list::{ListWords, number_list_ui};
 use crate::decoding::{Against, ChainConfig, EarlyLayers, Guidance};
 use crate::design::fonts::Face;
-use crate::design::widgets::{Chip, field_frame, inner_menu, menu_item};
+use crate::design::widgets::{Chip, field_frame, inner_menu, long_text, menu_item};
 
 /// The initial height of the second prompt in rows, and its maximum height in points.
 const ROWS: usize = 2;
@@ -100,7 +100,7 @@ fn prompt_ui(ui: &mut Ui, text: &mut String) {
             .id_salt("second prompt")
             .max_height(MAX_HEIGHT)
             .show(ui, |ui| {
-                let edit = TextEdit::multiline(text)
+                let edit = long_text(text)
                     .font(Face::Body.font())
                     .frame(field_frame(ui))
                     .hint_text("Type a prompt to move away from, or leave it empty to use the prompt’s last token")

@@ -113,6 +113,7 @@ fn history() -> AppState {
                 };
                 4
             ],
+            result: None,
         }),
     };
     let mut state = story();
@@ -327,8 +328,8 @@ fn dialogs() -> Vec<Scene> {
                 let notice =
                     Notice::error("The run was not saved", "The disk is full: 1.2 MB needed");
                 let notice = notice
-                    .with_action("Save elsewhere…", Command::CloseNotice)
-                    .with_action("Try again", Command::CloseNotice);
+                    .with_action("Save elsewhere…", Command::CloseNotice(0))
+                    .with_action("Try again", Command::CloseNotice(0));
                 state.notices.push(notice);
             }),
         ),

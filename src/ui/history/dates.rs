@@ -13,7 +13,7 @@ pub(super) fn heading_and_time(at: u64, now: u64) -> (&'static str, String) {
 }
 
 /// Formats a moment in one phrase: "Today 15:38", "12 Mar 2026".
-pub(super) fn phrase(at: u64, now: u64) -> String {
+pub(crate) fn phrase(at: u64, now: u64) -> String {
     match heading_and_time(at, now) {
         (day @ ("Today" | "Yesterday"), time) => format!("{day} {time}"),
         (_, time) => time,

@@ -9,6 +9,7 @@ use crate::design::theme::Theme;
 use crate::design::widgets::{BADGE, Button, Notice, NoticeKind, badge, field_frame, menu_item};
 use crate::export::{PaneSummary, RunSummary};
 use crate::generation::ByteSize;
+use crate::generation::formatting::counted;
 use crate::state::{
     AppState, Command, KeptRun, PathPurpose, RunCommand, capitalize, unix_time_secs,
 };
@@ -41,6 +42,10 @@ pub(super) fn details_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<C
             ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
                 // Keep the text clear of the scroll bar.
                 ui.set_max_width(ui.available_width() - 14.0);
+                if summary.result.is_some() {
+                    let prompt = Face::Why.text(&summary.prompt).color(theme.text_2);
+                    ui.add(Label::new(prompt).wrap());
+                }
                 for (place, pane) in summary.panes.iter().enumerate() {
                     pane_ui(ui, place, pane);
                 }
@@ -75,13 +80,13 @@ fn rename_ui(ui: &mut Ui, typed: &mut String, commands: &mut Vec<Command>) {
 fn facts(run: &KeptRun, summary: &RunSummary) -> String {
     let seeds = summary.panes.first().map(|pane| pane.seed);
     let n_panes = summary.panes.len();
-    let noun = if n_panes == 1 { "pane" } else { "panes" };
+    let n_panes = summary.result.is_none().then(|| counted(n_panes, "pane"));
     let mut facts = vec![
         phrase(run.finished_at(), unix_time_secs()),
         summary.model.clone(),
     ];
     facts.extend(seeds.map(|seed| format!("seed {seed}")));
-    facts.push(format!("{n_panes} {noun}"));
+    facts.extend(n_panes);
     facts.push(ByteSize(run.n_bytes).to_string());
     facts.retain(|fact| !fact.is_empty());
     facts.join(" · ")
@@ -95,10 +100,12 @@ fn actions_ui(ui: &mut Ui, run: &KeptRun, commands: &mut Vec<Command>) {
         if ui.add(open).clicked() {
             commands.push(Command::Run(RunCommand::OpenKept(file.clone())));
         }
-        let verify = Button::new("Verify").icon(Icon::Check).hint("V");
-        let hint = "Open this run, generate it again and compare every number";
-        if ui.add(verify).on_hover_text(hint).clicked() {
-            commands.push(Command::Run(RunCommand::VerifyKept(file.clone())));
+        if run.is_run() {
+            let verify = Button::new("Verify").icon(Icon::Check).hint("V");
+            let hint = "Open this run, generate it again and compare every number";
+            if ui.add(verify).on_hover_text(hint).clicked() {
+                commands.push(Command::Run(RunCommand::VerifyKept(file.clone())));
+            }
         }
         let export = Button::new("Export…").icon(Icon::Export);
         if ui.add(export.name("Export the run")).clicked() {

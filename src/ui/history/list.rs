@@ -9,6 +9,7 @@ use crate::design::fonts::Face;
 use crate::design::icons::Icon;
 use crate::design::theme::Theme;
 use crate::design::widgets::{Button, field_frame, menu_item};
+
 use crate::state::{AppState, Command, HistoryLimits, PathPurpose, unix_time_secs};
 use crate::ui::xray::sentence_ui;
 
@@ -33,6 +34,7 @@ pub(super) fn list_ui(
     let (head, rest) = column.split_top_bottom_at_y(column.top() + HEAD);
     let size = state.runs.history.size_words(state.runs.limits);
     let words = format!("{size}. The oldest unpinned runs are deleted");
+    let unkept = state.runs.history.unkept.clone();
     let one_line = Face::Small.width(ui, &words) + LIMITS <= column.width() - 2.0 * FOOT_MARGIN;
     let foot_height = if one_line { FOOT } else { HIGH_FOOT };
     let (rows, foot) = rest.split_top_bottom_at_y(rest.bottom() - foot_height);
@@ -56,6 +58,9 @@ pub(super) fn list_ui(
         return sentence_ui(ui, rows, &sentence);
     }
     let mut ui = child_ui(ui, rows.shrink2(vec2(8.0, 0.0)), "rows");
+    if let Some(error) = unkept {
+        unkept_ui(&mut ui, &error);
+    }
     rows_ui(&mut ui, state, commands);
 }
 
@@ -69,7 +74,11 @@ fn sentence(state: &AppState) -> Option<String> {
         return Some("Reading the runs…".to_owned());
     };
     if runs.is_empty() {
-        return Some("Every finished run is saved here.".to_owned());
+        let unkept = history.unkept.as_ref();
+        return Some(match unkept {
+            Some(error) => format!("Nothing is saved. {error}"),
+            None => "Every finished run is saved here.".to_owned(),
+        });
     }
     let search = history.search.trim();
     let is_found = !history.found().is_empty();
@@ -80,6 +89,16 @@ fn sentence(state: &AppState) -> Option<String> {
             format!("No run contains ‘{search}’.")
         }
     })
+}
+
+/// Says that the last run is missing, and why.
+fn unkept_ui(ui: &mut Ui, error: &str) {
+    let words = format!("The last run was not saved. {error}");
+    ui.horizontal(|ui| {
+        ui.add_space(12.0);
+        let text = Face::Small.text(words).color(Theme::of(ui).error);
+        ui.add(Label::new(text).wrap());
+    });
 }
 
 fn head_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {

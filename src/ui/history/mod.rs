@@ -8,6 +8,7 @@ mod row;
 
 use egui::{Key, Modifiers, Rect, Stroke, StrokeKind, Ui, vec2};
 
+pub(crate) use self::dates::phrase;
 use self::details::details_ui;
 use self::list::list_ui;
 use crate::design::child_ui::child_ui;
@@ -67,7 +68,7 @@ fn keys_ui(ui: &Ui, state: &AppState, commands: &mut Vec<Command>) {
     if pressed(Key::Enter) && shown.summary.is_ok() {
         send(RunCommand::OpenKept(shown.file.clone()));
     }
-    if pressed(Key::V) && shown.summary.is_ok() {
+    if pressed(Key::V) && shown.is_run() {
         send(RunCommand::VerifyKept(shown.file.clone()));
     }
     if pressed(Key::Delete) {
@@ -89,7 +90,7 @@ mod tests {
     use egui::{Key, Modifiers, vec2};
     use egui_kittest::kittest::Queryable as _;
 
-    use crate::export::{PaneSummary, RunSummary};
+    use crate::export::{PaneSummary, ResultWords, RunSummary};
     use crate::state::tests::ready;
     use crate::state::{AppState, Command, KeptRun, Page, RunCommand};
     use crate::ui::testing::{key, press, window_of};
@@ -112,6 +113,7 @@ mod tests {
                     n_tokens: 12,
                     text: format!("{prompt} and so on"),
                 }],
+                result: None,
             }),
         }
     }
@@ -127,6 +129,33 @@ mod tests {
     fn an_empty_history_says_what_will_be_here() {
         let window = window_of(vec2(1280.0, 800.0), state(Vec::new()));
         window.get_by_label("Every finished run is saved here.");
+    }
+
+    #[test]
+    fn a_history_that_cannot_be_saved_says_why() {
+        let mut state = state(Vec::new());
+        let error = "The disk is full\n/data/runs".to_owned();
+        state.apply(Command::Run(RunCommand::NotKept { error }));
+        let window = window_of(vec2(1280.0, 800.0), state);
+        window.get_by_label_contains("Nothing is saved. The disk is full");
+    }
+
+    #[test]
+    fn the_results_of_an_experiment_are_listed_without_verification() {
+        let mut result = run("sweep-1", "Once upon a time", 1_000_000);
+        let summary = result.summary.as_mut().unwrap();
+        summary.panes.clear();
+        summary.result = Some(ResultWords {
+            experiment: "sweep".to_owned(),
+            words: "Sweep, 48 cells".to_owned(),
+        });
+        let mut window = window_of(vec2(1280.0, 800.0), state(vec![result]));
+        window.run_steps(3);
+        window.get_by_label_contains("Sweep, 48 cells, Test, Once upon a time");
+        assert!(window.query_by_label("Verify").is_none());
+        press(&mut window, "Lab");
+        press(&mut window, "Earlier results");
+        window.get_by_label_contains("Sweep, 48 cells");
     }
 
     #[test]

@@ -28,7 +28,14 @@ pub(super) fn row_ui(
     let (facts, is_readable) = match &run.summary {
         Ok(summary) => {
             let model = Some(summary.model.as_str()).filter(|model| !model.is_empty());
-            let size = size_words(run);
+            let size = match &summary.result {
+                Some(_) => summary
+                    .prompt
+                    .split_whitespace()
+                    .collect::<Vec<_>>()
+                    .join(" "),
+                None => size_words(run),
+            };
             let facts: Vec<&str> = model.into_iter().chain([size.as_str()]).collect();
             (facts.join(" · "), true)
         }

@@ -433,6 +433,7 @@ fn return_words(at: LoopStep<'_>) -> &'static str {
             FinishReason::MaxTokens => "the token limit ended the text",
             FinishReason::ContextFull => "the context is full",
             FinishReason::Cancelled => "stopped by you",
+            FinishReason::Interrupted => "interrupted: Quartet was closed",
             FinishReason::Scored => "the text was given: every token is scored",
             FinishReason::Paused if at.is_step_mode => "paused: press Step for the next token",
             FinishReason::Paused => "paused in step mode",

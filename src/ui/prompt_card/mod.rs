@@ -17,7 +17,7 @@ use super::lessons::ring_ui;
 use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
-use crate::design::widgets::checkbox;
+use crate::design::widgets::{checkbox, long_text};
 use crate::lessons::Ring;
 use crate::state::{AppState, Command, PromptMode};
 
@@ -253,7 +253,7 @@ fn empty_system_ui(ui: &mut Ui, rect: Rect, is_sent: &mut bool) -> bool {
 
 /// Creates a field without a frame; the card is its frame.
 fn bare_edit(text: &mut String, font: FontId) -> TextEdit<'_> {
-    TextEdit::multiline(text)
+    long_text(text)
         .font(font)
         .frame(egui::Frame::NONE)
         .margin(egui::Margin::ZERO)

@@ -8,7 +8,12 @@ use super::{NAMES, note_ui, row_ui};
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::design::widgets::Button;
-use crate::state::{AppState, Command, FolderCommand, FolderKind, PathPurpose};
+use crate::generation::ByteSize;
+use crate::state::{
+    AppState, AsideTexts, Command, FolderCommand, FolderKind, PathPurpose, RunCommand,
+    unix_time_secs,
+};
+use crate::ui::history::phrase;
 
 /// Draws the folders.
 pub(in crate::ui) fn folders_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
@@ -46,6 +51,36 @@ pub(in crate::ui) fn folders_ui(ui: &mut Ui, state: &AppState, commands: &mut Ve
         });
         note_ui(ui, note);
     }
+    for texts in &state.folders.aside {
+        aside_ui(ui, texts, commands);
+    }
+    if !state.folders.aside.is_empty() {
+        note_ui(
+            ui,
+            "What was on screen when a window crashed and could not be restored. The newest five \
+             are kept, for 90 days",
+        );
+    }
+}
+
+/// Draws texts that were set aside after a crash, and the buttons that open and remove them.
+fn aside_ui(ui: &mut Ui, texts: &AsideTexts, commands: &mut Vec<Command>) {
+    let date = phrase(texts.written_at, unix_time_secs());
+    let words = format!("{date}, {}", ByteSize(texts.n_bytes));
+    row_ui(ui, "Set aside", |ui| {
+        ui.label(Face::Body.text(words).color(Theme::of(ui).text_1));
+        let name = format!("Open the texts of {date}");
+        if ui.add(Button::new("Open").name(&name)).clicked() {
+            commands.push(Command::ShowSettings(None));
+            let open = RunCommand::Open(texts.path.clone());
+            commands.push(Command::Run(open));
+        }
+        let name = format!("Remove the texts of {date}");
+        if ui.add(Button::new("Remove").name(&name)).clicked() {
+            let remove = FolderCommand::RemoveAside(texts.path.clone());
+            commands.push(Command::Folder(remove));
+        }
+    });
 }
 
 /// Draws the name and the path of a folder, and its buttons below.

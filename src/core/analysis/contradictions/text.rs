@@ -128,9 +128,10 @@ fn fault_of_limits(text: &Generation) -> Option<String> {
             let is_scored = last.is_none_or(|last| last.trace.draw.is_given());
             (!is_scored).then(|| "it was scored, and its last token was not given".to_owned())
         }
-        FinishReason::Cancelled | FinishReason::Paused | FinishReason::Failed { .. } => {
-            reached.then(otherwise)
-        }
+        FinishReason::Cancelled
+        | FinishReason::Interrupted
+        | FinishReason::Paused
+        | FinishReason::Failed { .. } => reached.then(otherwise),
         _ => None,
     }
 }
@@ -181,7 +182,12 @@ fn fault_of_stops(text: &Generation) -> Option<String> {
             "it ended with the stop sequence {stop:?}, and its last token does not complete it"
         )),
         (
-            Some(FinishReason::EndOfText | FinishReason::Failed { .. } | FinishReason::Cancelled)
+            Some(
+                FinishReason::EndOfText
+                | FinishReason::Failed { .. }
+                | FinishReason::Cancelled
+                | FinishReason::Interrupted,
+            )
             | None,
             _,
         )

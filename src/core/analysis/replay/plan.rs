@@ -80,6 +80,7 @@ mod tests {
         for finish in [
             None,
             Some(FinishReason::Cancelled),
+            Some(FinishReason::Interrupted),
             Some(FinishReason::Paused),
         ] {
             let mut text = text();

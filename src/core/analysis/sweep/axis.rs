@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::decoding::{
     Against, ChainConfig, FilterKind, Guidance, Need, ParamSpec, Selector, SelectorSpec,
     SettingError, Stage,
@@ -233,11 +235,40 @@ fn param<T>(params: &'static [ParamSpec<T>], index: usize) -> Option<&'static Pa
 }
 
 /// One parameter of a chain, and the values that it takes.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "StoredAxis", into = "StoredAxis")]
 pub struct Axis {
     pub parameter: Parameter,
     /// At least one value, all distinct.
     values: Vec<f64>,
+}
+
+/// How an axis is stored: by the name of its parameter.
+#[derive(Serialize, Deserialize)]
+struct StoredAxis {
+    setting: String,
+    values: Vec<f64>,
+}
+
+impl From<Axis> for StoredAxis {
+    fn from(axis: Axis) -> Self {
+        Self {
+            setting: axis.parameter.key(),
+            values: axis.values,
+        }
+    }
+}
+
+impl TryFrom<StoredAxis> for Axis {
+    type Error = String;
+
+    fn try_from(stored: StoredAxis) -> Result<Self, String> {
+        let mut all = Parameter::of_sweeps().into_iter();
+        let parameter = all.find(|parameter| parameter.key() == stored.setting);
+        let parameter =
+            parameter.ok_or_else(|| format!("there is no setting {:?}", stored.setting))?;
+        Self::of(parameter, stored.values).map_err(|error| error.to_string())
+    }
 }
 
 /// Why a sweep can't vary a parameter like this. Every message is fit to be shown.

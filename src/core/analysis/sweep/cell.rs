@@ -1,5 +1,7 @@
 //! One cell of a sweep: its texts and their figures.
 
+use serde::{Deserialize, Serialize};
+
 use super::metric::Metric;
 use super::similarity::similarity;
 use super::text::TextFigures;
@@ -8,7 +10,7 @@ use crate::decoding::TokenId;
 use crate::generation::{FinishReason, TokenMeasures};
 
 /// A complete text of a cell.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CellText {
     /// The index of its prompt.
     pub prompt: usize,
@@ -27,7 +29,7 @@ pub struct CellText {
 }
 
 /// The mean of a metric, and the spread of its values.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     pub mean: f64,
     /// The 10th and the 90th percentiles.
@@ -72,7 +74,7 @@ pub fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
 }
 
 /// The texts of one cell, sorted by prompt and seed, and their figures.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cell {
     pub(super) texts: Vec<CellText>,
     /// How much the texts of each prompt have in common, for the prompts whose texts are complete.

@@ -1,9 +1,11 @@
 //! How far a sweep has got, and how long it will take.
 
+use serde::{Deserialize, Serialize};
+
 use crate::generation::SweepText;
 
 /// The progress of a sweep, counted in tokens because texts end at different lengths.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct SweepProgress {
     pub n_texts: usize,
     /// The maximum number of tokens of a text.

@@ -1,5 +1,7 @@
 //! A whole sweep: its setup, and its cells as they fill up.
 
+use serde::{Deserialize, Serialize};
+
 use super::axis::{Axis, label};
 use super::cell::{Cell, CellText};
 use super::metric::{Metric, Unit};
@@ -12,7 +14,7 @@ use crate::generation::{Limits, PromptText, SweepPlan, SweepText, Vocabulary};
 const MAX_CELLS: usize = 1024;
 
 /// What a sweep varies, and what it holds fixed.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SweepSetup {
     /// The settings that are not varied.
     pub base: ChainConfig,
@@ -132,7 +134,7 @@ impl SweepSetup {
 }
 
 /// What is kept of each text. It bounds the memory of a sweep.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Keep {
     /// The figures of each text: about 200 bytes.
     Figures,
@@ -202,6 +204,28 @@ impl SweepResults {
             cells,
             n_texts: 0,
         }
+    }
+
+    /// Creates results from cells that were kept elsewhere. Fails, with the reason, if they don't fit
+    /// the setup.
+    pub fn of_cells(
+        setup: SweepSetup,
+        n_prompts: usize,
+        keep: Keep,
+        cells: Vec<Cell>,
+    ) -> Result<Self, String> {
+        if setup.n_cells() != cells.len() {
+            return Err("its cells do not fit its settings".to_owned());
+        }
+        let mut texts = cells.iter().flat_map(Cell::texts);
+        if texts.any(|text| text.prompt >= n_prompts || text.seed >= setup.n_seeds) {
+            return Err("a text has no prompt or no seed".to_owned());
+        }
+        Ok(Self {
+            n_texts: cells.iter().map(|cell| cell.texts.len()).sum(),
+            cells,
+            ..Self::new(setup, n_prompts, keep)
+        })
     }
 
     /// Returns the cells, row by row.

@@ -1,10 +1,12 @@
 //! The figures of one text of a sweep.
 
+use serde::{Deserialize, Serialize};
+
 use crate::analysis::text_metrics::{distinct, find_loop};
 use crate::generation::{FinishReason, SweepText, TokenMeasures};
 
 /// The figures of one text. A mean is `None` if the text has no tokens.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TextFigures {
     pub n_tokens: usize,
     /// The mean surprise of its tokens before the chain, in bits.

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use crate::decoding::ChainConfig;
 use crate::generation::hosts::MANY_TEXTS;
 use crate::generation::{GenerationId, PaneSettings, SweepUpdate};
-use crate::lab::Experiment;
 use crate::lab::blind::{BlindText, BlindVote, Choice, PRIOR_SPREAD, Strength, Strengths};
+use crate::lab::{Experiment, Group, NoResult};
 use crate::state::{AppState, Effect, JobRun, NextJob, RunStatus};
 use crate::worker::{JobReport, Request};
 
@@ -73,8 +73,10 @@ impl Default for BlindSettings {
 
 impl Experiment for BlindTest {
     const NAME: &'static str = "Blind test";
+    const GROUP: Group = Group::WriteMany;
     type Command = BlindCommand;
     type Settings = BlindSettings;
+    type Result = NoResult;
 
     fn run(&self) -> Option<&dyn JobRun> {
         Some(self)

@@ -6,6 +6,7 @@
 //! likelihoods themselves come from the engine, batch by batch.
 
 mod confidence;
+mod kept;
 mod limits;
 mod refine;
 mod setup;
@@ -13,15 +14,18 @@ mod setup;
 mod tests;
 mod words;
 
+pub use kept::KeptFigures;
 pub use limits::{FitInterval, FitLimit};
 pub use setup::{FitError, FitSetup};
+
+use serde::{Deserialize, Serialize};
 
 use crate::analysis::{coarse_order, stand_ins};
 use crate::decoding::ChainConfig;
 use crate::generation::{FitPlace, FitTokens, Likelihood};
 
 /// Settings whose likelihood is known.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FitPoint {
     /// The value of each varied number.
     pub values: Vec<f64>,

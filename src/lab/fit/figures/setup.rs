@@ -1,11 +1,13 @@
 //! The setup of a fit: its axes, its cells and the settings at each cell.
 
+use serde::{Deserialize, Serialize};
+
 use crate::analysis::sweep::{Axis, Parameter, label};
 use crate::decoding::{ChainConfig, Refusal, SettingError};
 use crate::generation::hosts::FIT;
 
 /// What a fit varies, and what it holds fixed.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FitSetup {
     /// The settings that are not varied.
     pub base: ChainConfig,

@@ -1,6 +1,6 @@
 //! The left column: the texts, what to vary, and what stays the same.
 
-use egui::{Align, Frame, Label, Layout, Margin, Popup, Rect, TextEdit, Ui};
+use egui::{Align, Frame, Label, Layout, Margin, Popup, Rect, Ui};
 
 use crate::analysis::sweep::Parameter;
 use crate::design::child_ui::child_ui;
@@ -8,7 +8,7 @@ use crate::design::fonts::Face;
 use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
 use crate::design::widgets::{
-    Button, SMALL_BADGE, badge, checkbox, field_frame, menu_item, progress_bar,
+    Button, SMALL_BADGE, badge, checkbox, cut_note, field_frame, long_text, menu_item, progress_bar,
 };
 use crate::generation::Generation;
 use crate::generation::formatting::counted;
@@ -174,13 +174,14 @@ fn pasted_ui(ui: &mut Ui, state: &mut AppState, index: usize) -> bool {
         ui.label(Face::Small.text("Pasted text").color(theme.text_2));
         removed = remove_ui(ui);
     });
-    let edit = TextEdit::multiline(text)
+    let edit = long_text(text)
         .hint_text("Paste or type a text")
         .frame(field_frame(ui))
         .desired_rows(4)
         .desired_width(f32::INFINITY);
     let name = format!("Text {} to fit", index + 1);
     ui.add(edit).accessible_name(name);
+    cut_note(ui, text);
     if has_prompt {
         let words = Face::Small.text("It continues the prompt");
         checkbox(ui, continues_prompt, words.color(theme.text_2));

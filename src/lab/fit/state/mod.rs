@@ -1,6 +1,7 @@
 //! Fit: the settings under which the model would most likely write given texts.
 
 mod form;
+mod kept;
 
 use std::sync::Arc;
 
@@ -10,12 +11,13 @@ use crate::generation::formatting::grouped;
 use crate::generation::{FitPlan, FitText, FitUpdate, GenerationId, ModelInfo, Vocabulary};
 use crate::lab::fit::{Fit, FitPoint, FitSetup};
 use crate::lab::open_pane::open_pane_with;
-use crate::lab::{Experiment, LabTab, SavedAxis};
+use crate::lab::{Experiment, Group, LabTab, ResultFacts, SavedAxis};
 use crate::state::{AppState, Effect, JobRun, NextJob, ReadyModel, RunStatus};
 use crate::worker::{JobReport, Request};
 
 pub use form::{FitForm, FitInput, fit_base};
 pub(super) use form::{fit_blocking_reason, fit_setup, suggest_fit_text};
+pub use kept::KeptFit;
 
 use self::form::fit_texts;
 
@@ -55,8 +57,19 @@ impl Default for FitSettings {
 
 impl Experiment for FitTab {
     const NAME: &'static str = "Fit";
+    const GROUP: Group = Group::ExplainOne;
     type Command = FitCommand;
     type Settings = FitSettings;
+    type Result = KeptFit;
+
+    fn result(&self) -> Option<(ResultFacts, KeptFit)> {
+        self.run.as_ref()?.kept()
+    }
+
+    fn show(&mut self, result: KeptFit) -> Result<(), String> {
+        self.run = Some(FitRun::of_kept(result)?);
+        Ok(())
+    }
 
     fn run(&self) -> Option<&dyn JobRun> {
         self.run.as_ref().map(|run| run as _)

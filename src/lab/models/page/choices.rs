@@ -1,10 +1,10 @@
 //! What to compare: the other model, how it computes, and the text that both read.
 
-use egui::{Label, Popup, TextEdit, Ui};
+use egui::{Label, Popup, Ui};
 
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
-use crate::design::widgets::{Chip, field_frame, menu_item};
+use crate::design::widgets::{Chip, cut_note, field_frame, long_text, menu_item};
 use crate::lab::LabTab;
 use crate::lab::frame::setup::row_ui;
 use crate::lab::models::ModelsForm;
@@ -106,11 +106,12 @@ fn text_ui(ui: &mut Ui, state: &mut AppState) {
             });
     });
     if form.is_typed {
-        let edit = TextEdit::multiline(&mut form.typed)
+        let edit = long_text(&mut form.typed)
             .hint_text("The text that both models read")
             .frame(field_frame(ui))
             .desired_rows(4)
             .desired_width(f32::INFINITY);
         ui.add(edit).accessible_name("Text to compare");
+        cut_note(ui, &form.typed);
     }
 }

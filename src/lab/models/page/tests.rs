@@ -4,6 +4,7 @@ use egui::{Key, Modifiers, vec2};
 use egui_kittest::kittest::Queryable as _;
 
 use crate::generation::GenerationId;
+use crate::lab::kept::{refuses, reopened};
 use crate::lab::models::figures::testing::compared;
 use crate::lab::models::state::models_blocking_reason;
 use crate::lab::models::{
@@ -86,6 +87,29 @@ fn the_shortcut_compares_and_escape_cancels_the_load() {
     );
     update_job(&mut state, id, JobUpdate::Stopped);
     assert!(!state.lab.is_running(LabTab::Models));
+}
+
+#[test]
+fn a_comparison_is_kept_and_shown_again_as_it_was() {
+    let state = done(JobUpdate::Finished);
+    let other = reopened(&state, LabTab::Models);
+    let run = |state: &AppState| state.lab.models.run.clone().unwrap();
+    let (before, after) = (run(&state), run(&other));
+    assert_eq!(after.compared, before.compared);
+    assert_eq!(
+        (after.summary(), after.text),
+        (before.summary(), before.text)
+    );
+    refuses(&state, LabTab::Models, |json| {
+        json["predicted"][0].as_array_mut().unwrap().pop();
+    });
+    let mut window = window(other);
+    assert!(is_shown(
+        &window,
+        "KL divergence 0.15 nats per token on average"
+    ));
+    key(&mut window, Modifiers::NONE, Key::ArrowRight);
+    assert!(is_shown(&window, "Token 2 ‘fox’"));
 }
 
 #[test]

@@ -1,11 +1,13 @@
 //! The part of a text that is judged: without the thought before it and what ended it.
 
+use serde::{Deserialize, Serialize};
+
 use crate::analysis::ThoughtScan;
 use crate::decoding::TokenId;
 use crate::generation::{FinishReason, SweepText, Vocabulary};
 
 /// The part of a text that is judged.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AnswerText {
     /// The answer, with the names of special tokens in it.
     pub text: String,

@@ -1,5 +1,7 @@
 //! The probability of right answers over a number that is varied.
 
+use serde::{Deserialize, Serialize};
+
 use super::results::{JudgedPane, TaskResults};
 use crate::analysis::sweep::Axis;
 use crate::lab::prompts::ExactShare;
@@ -8,7 +10,7 @@ use crate::lab::prompts::ExactShare;
 const MIN_RANGE: f64 = 0.02;
 
 /// A number that is varied, and where its values are among the settings of the results.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Curve {
     pub axis: Axis,
     /// The index of the settings with its first value. Those of the panes come before.
@@ -35,6 +37,11 @@ impl Curve {
     /// something to chance, because greedy decoding has no use for most numbers.
     pub fn base_of(panes: &[JudgedPane]) -> Option<usize> {
         panes.iter().rposition(|pane| !pane.chain.is_greedy())
+    }
+
+    /// Returns whether these are the settings of the panes and of each value.
+    pub fn fits(&self, panes: &[JudgedPane]) -> bool {
+        self.first + self.axis.values().len() == panes.len()
     }
 
     /// Returns the settings at each value, otherwise those of this pane.

@@ -17,4 +17,4 @@ pub use curve::{Curve, CurvePoint};
 pub use curve_reading::CurveReading;
 pub use overview::PaneOverview;
 pub use reading::TasksReading;
-pub use results::{Fork, JudgedAnswer, JudgedPane, TaskResults};
+pub use results::{Fork, JudgedAnswer, JudgedPane, KeptTasks, TaskResults};

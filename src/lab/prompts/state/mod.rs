@@ -2,6 +2,7 @@
 
 mod examples;
 mod form;
+mod kept;
 mod lesson;
 mod run;
 
@@ -10,6 +11,7 @@ use std::sync::Arc;
 pub use self::examples::EXAMPLES;
 pub(super) use self::form::{N_MAX_ANSWERS, N_MAX_TOKENS};
 pub use self::form::{PromptsSettings, StopAt, TaskSource, TasksForm};
+pub use self::kept::KeptAnswers;
 pub use self::run::{CurveRun, TaskRuns, TasksRun};
 
 pub(super) use self::form::task_text;
@@ -21,8 +23,8 @@ use crate::lab::prompts::TasksPlan;
 use crate::lab::prompts::figures::tasks::Task;
 use crate::lab::prompts::figures::{Curve, JudgedPane, TaskResults};
 use crate::lab::prompts::plan::N_MAX_RUN;
-use crate::lab::{Experiment, LabTab};
-use crate::state::{AppState, Effect, JobRun, ReadyModel};
+use crate::lab::{Experiment, Group, LabTab, ResultFacts};
+use crate::state::{AppState, Effect, JobRun, Notice, ReadyModel};
 use crate::worker::Request;
 
 /// The list of tasks, and their answers.
@@ -67,9 +69,20 @@ pub enum PromptsCommand {
 
 impl Experiment for PromptsTab {
     const NAME: &'static str = "Prompts";
+    const GROUP: Group = Group::WriteMany;
     const FILE_TITLE: &'static str = "Open a list of tasks";
     type Command = PromptsCommand;
     type Settings = PromptsSettings;
+    type Result = KeptAnswers;
+
+    fn result(&self) -> Option<(ResultFacts, KeptAnswers)> {
+        self.runs.kept()
+    }
+
+    fn show(&mut self, result: KeptAnswers) -> Result<(), String> {
+        self.view = self.runs.show(result)?;
+        Ok(())
+    }
 
     fn run(&self) -> Option<&dyn JobRun> {
         Some(&self.runs)
@@ -284,12 +297,18 @@ fn open_answer(state: &mut AppState, task: usize, pane: usize, answer: usize) ->
         let chain = run.results.panes.get(pane)?.chain.clone();
         let task_text = task_text(run.results.tasks().get(task)?, &form).ok()?;
         let seed = run.results.answers(task, pane).get(answer)?.seed;
-        Some((task_text.prompt, chain, seed))
+        Some((task_text.prompt, chain, seed, run.limits.clone()))
     });
-    match found {
-        Some((prompt, chain, seed)) => open_prompt_with(state, prompt, chain, seed),
-        None => Vec::new(),
+    let Some((prompt, chain, seed, limits)) = found else {
+        return Vec::new();
+    };
+    if state.limits != limits {
+        // The text would go on where the answer ended.
+        state.limits = limits;
+        let words = "The token limit and the stop strings are those of the list now";
+        state.notify(Notice::hint(words));
     }
+    open_prompt_with(state, prompt, chain, seed)
 }
 
 /// Adds a pane with settings of the table or the curve.

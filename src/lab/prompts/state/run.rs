@@ -10,7 +10,7 @@ use crate::worker::JobReport;
 /// Answers to tasks, as far as they were drawn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TasksRun {
-    id: GenerationId,
+    pub(super) id: GenerationId,
     pub results: TaskResults,
     pub model: ReadyModel,
     pub limits: Limits,
@@ -18,8 +18,8 @@ pub struct TasksRun {
     pub reading: TasksReading,
     pub status: RunStatus,
     /// How long the engine has worked on the tasks that are done, in seconds.
-    secs: f64,
-    n_tasks_done: usize,
+    pub(super) secs: f64,
+    pub(super) n_tasks_done: usize,
     /// The selected task and pane.
     pub selected: Option<(usize, usize)>,
     /// The selected answer of that cell, by its index.
@@ -153,7 +153,7 @@ impl JobRun for TasksRun {
 /// The probability of right answers over a number that is varied.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CurveRun {
-    id: GenerationId,
+    pub(super) id: GenerationId,
     /// Its panes are the window's, followed by one for each value of the axis.
     pub results: TaskResults,
     /// The index of the pane whose other settings all values share.

@@ -7,7 +7,9 @@ use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
 use crate::design::icons::Icon;
 use crate::design::theme::Theme;
-use crate::design::widgets::{Button, Chip, field_frame, menu_item, progress_bar};
+use crate::design::widgets::{
+    Button, Chip, cut_note, field_frame, long_text, menu_item, progress_bar,
+};
 use crate::lab::frame::setup::{FOOT, axes_ui, base_ui, form_area_ui, number_ui, row_ui};
 use crate::lab::sweep::SweepCommand;
 use crate::lab::sweep::state::sweep_blocking_reason;
@@ -74,12 +76,13 @@ fn prompts_ui(ui: &mut Ui, state: &mut AppState) {
             });
     });
     if form.own_prompts {
-        let edit = TextEdit::multiline(&mut form.prompts)
+        let edit = long_text(&mut form.prompts)
             .hint_text("One prompt per line")
             .frame(field_frame(ui))
             .desired_rows(3)
             .desired_width(f32::INFINITY);
         ui.add(edit).accessible_name("Prompts, one per line");
+        cut_note(ui, &form.prompts);
     }
 }
 

@@ -5,13 +5,13 @@ mod run;
 
 pub use form::{SweepForm, SweepSettings};
 pub(super) use form::{sweep_base, sweep_cost};
-pub use run::SweepRun;
+pub use run::{KeptSweep, SweepRun};
 
 use self::form::sweep_setup;
 use crate::analysis::sweep::Metric;
 use crate::generation::{PromptText, SweepPlan};
 use crate::lab::open_pane::{open_pane_with, open_prompt_with};
-use crate::lab::{Experiment, LabTab};
+use crate::lab::{Experiment, Group, LabTab, ResultFacts};
 use crate::state::{AppState, Effect, JobRun};
 use crate::worker::{GenerationId, Request};
 
@@ -47,8 +47,26 @@ pub enum SweepCommand {
 
 impl Experiment for SweepTab {
     const NAME: &'static str = "Sweep";
+    const GROUP: Group = Group::WriteMany;
     type Command = SweepCommand;
     type Settings = SweepSettings;
+    type Result = KeptSweep;
+
+    fn result(&self) -> Option<(ResultFacts, KeptSweep)> {
+        let run = self.run.as_ref().filter(|run| run.results.n_texts() > 0)?;
+        Some((run.facts(), run.kept()))
+    }
+
+    fn show(&mut self, result: KeptSweep) -> Result<(), String> {
+        let mut run = SweepRun::of_kept(result)?;
+        let word = self.word.trim();
+        // A word that can't be searched for is reported when it is typed.
+        run.results
+            .set_word(Some(word).filter(|word| !word.is_empty()))
+            .ok();
+        (self.run, self.selected) = (Some(run), None);
+        Ok(())
+    }
 
     fn run(&self) -> Option<&dyn JobRun> {
         self.run.as_ref().map(|run| run as _)

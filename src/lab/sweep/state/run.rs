@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::analysis::sweep::{Keep, SweepProgress, SweepResults, SweepSetup};
+use serde::{Deserialize, Serialize};
+
+use crate::analysis::sweep::{Cell, Keep, SweepProgress, SweepResults, SweepSetup};
 use crate::decoding::TokenId;
 use crate::generation::formatting::grouped;
 use crate::generation::{ModelInfo, PromptText, SweepUpdate, Vocabulary};
+use crate::lab::ResultFacts;
 use crate::state::JobRun;
 use crate::state::{ReadyModel, RunStatus};
 use crate::worker::{GenerationId, JobReport};
@@ -25,7 +28,66 @@ pub struct SweepRun {
     pub status: RunStatus,
 }
 
+/// A sweep as the history keeps it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct KeptSweep {
+    setup: SweepSetup,
+    keep: Keep,
+    cells: Vec<Cell>,
+    prompts: Vec<PromptText>,
+    prompt_tokens: Vec<Vec<TokenId>>,
+    model: ModelInfo,
+    second_model: Option<ModelInfo>,
+    progress: SweepProgress,
+    status: RunStatus,
+}
+
 impl SweepRun {
+    /// Returns what the history says about it.
+    pub(super) fn facts(&self) -> ResultFacts {
+        ResultFacts {
+            words: self.done_words(),
+            model: self.model.name.clone(),
+            prompt: self
+                .prompts
+                .first()
+                .map(|prompt| prompt.text.clone())
+                .unwrap_or_default(),
+        }
+    }
+
+    /// Returns what the history keeps of it.
+    pub(super) fn kept(&self) -> KeptSweep {
+        KeptSweep {
+            setup: self.results.setup.clone(),
+            keep: self.results.keep(),
+            cells: self.results.cells().to_vec(),
+            prompts: self.prompts.clone(),
+            prompt_tokens: self.prompt_tokens.clone(),
+            model: ModelInfo::clone(&self.model),
+            second_model: self.second_model.as_deref().cloned(),
+            progress: self.progress,
+            status: self.status.ended(),
+        }
+    }
+
+    /// Returns a sweep that the history has kept. Fails if it contradicts itself.
+    pub(super) fn of_kept(kept: KeptSweep) -> Result<Self, String> {
+        let n_prompts = kept.prompts.len();
+        Ok(Self {
+            id: GenerationId(0),
+            results: SweepResults::of_cells(kept.setup, n_prompts, kept.keep, kept.cells)?,
+            prompts: kept.prompts,
+            prompt_tokens: kept.prompt_tokens,
+            model: Arc::new(kept.model),
+            second_model: kept.second_model.map(Arc::new),
+            // No text is added to it.
+            vocabulary: Arc::default(),
+            progress: kept.progress,
+            status: kept.status.ended(),
+        })
+    }
+
     pub(super) fn new(
         id: GenerationId,
         (setup, keep): (SweepSetup, Keep),

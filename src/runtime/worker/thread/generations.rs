@@ -14,7 +14,10 @@ use crate::worker::{Event, PaneRequest};
 
 impl<L> EngineThread<L>
 where
-    L: FnMut(&ModelSource, &Compute, LoadProgress<'_>) -> Result<Option<LoadedModel>, EngineError>,
+    L: Fn(&ModelSource, &Compute, LoadProgress<'_>) -> Result<Option<LoadedModel>, EngineError>
+        + Send
+        + Sync
+        + 'static,
 {
     pub(super) fn tokenize(
         &mut self,

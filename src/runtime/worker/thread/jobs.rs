@@ -9,7 +9,10 @@ use crate::worker::{Event, OtherModel, Request};
 
 impl<L> EngineThread<L>
 where
-    L: FnMut(&ModelSource, &Compute, LoadProgress<'_>) -> Result<Option<LoadedModel>, EngineError>,
+    L: Fn(&ModelSource, &Compute, LoadProgress<'_>) -> Result<Option<LoadedModel>, EngineError>
+        + Send
+        + Sync
+        + 'static,
 {
     /// Queues a job, or reports why it can't start.
     pub(super) fn run_job(

@@ -4,9 +4,11 @@ mod generations;
 mod jobs;
 mod models;
 
+use std::sync::Arc;
 use std::sync::mpsc::Receiver;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use super::beside::Beside;
 use super::event_sender::{Disconnected, EventSender};
 use super::incoming::{IncomingRequests, TimedRequest};
 use super::inspection;
@@ -18,12 +20,17 @@ use crate::engine::{
     Progress, Prompt, Session,
 };
 
+/// How often an idle thread asks whether a model has been loaded beside the one in use.
+const BESIDE_INTERVAL: Duration = Duration::from_millis(10);
+
 const NO_MODEL: &str = "no model is loaded; open one first";
 
 /// The state of the engine thread.
 pub(super) struct EngineThread<L> {
-    loader: L,
+    loader: Arc<L>,
     sessions: Sessions,
+    /// The model that is being loaded while the main one stays in use.
+    beside: Option<Beside>,
     choice: ComputeChoice,
     /// The device of `choice` once it has been opened, with its threads and settings.
     compute: Option<Compute>,
@@ -36,7 +43,10 @@ pub(super) struct EngineThread<L> {
 
 impl<L> EngineThread<L>
 where
-    L: FnMut(&ModelSource, &Compute, LoadProgress<'_>) -> Result<Option<LoadedModel>, EngineError>,
+    L: Fn(&ModelSource, &Compute, LoadProgress<'_>) -> Result<Option<LoadedModel>, EngineError>
+        + Send
+        + Sync
+        + 'static,
 {
     pub(super) fn new(
         loader: L,
@@ -44,8 +54,9 @@ where
         events: EventSender<Event>,
     ) -> Self {
         Self {
-            loader,
+            loader: Arc::new(loader),
             sessions: Sessions::default(),
+            beside: None,
             choice: ComputeChoice::default(),
             compute: None,
             n_prefix_cache_bytes: DEFAULT_PREFIX_CACHE_BYTES,
@@ -63,9 +74,14 @@ where
 
     fn serve_all(&mut self) -> Result<(), Disconnected> {
         loop {
+            self.follow_beside()?;
             if !self.has_work() {
-                let request = self.incoming.recv()?;
-                self.serve(request)?;
+                if self.beside.is_some() {
+                    self.incoming.wait(BESIDE_INTERVAL)?;
+                } else {
+                    let request = self.incoming.recv()?;
+                    self.serve(request)?;
+                }
             }
             while let Some(request) = self.incoming.try_recv()? {
                 self.serve(request)?;
@@ -123,11 +139,12 @@ where
     ) -> Result<(), Disconnected> {
         match request {
             Request::LoadModel(source) => self.load(&source),
+            Request::LoadBeside(source) => self.load_beside(source),
             Request::LoadSecondModel(source) => self.load_second(source.as_ref()),
             Request::LoadPaneModel(source) => self.load_pane_model(source),
             Request::UnloadPaneModel(source) => self.unload_pane_model(source),
-            // The load that it was meant for has ended.
-            Request::CancelLoading => Ok(()),
+            // A load that holds up this thread takes the request itself, unless it has ended.
+            Request::CancelLoading => self.cancel_beside(),
             Request::UnloadModel => self.unload(),
             Request::Inspect(source) => self.events.send(inspection::inspect_model(source)),
             Request::SetCompute(choice) => {

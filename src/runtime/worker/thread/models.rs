@@ -5,15 +5,21 @@ use std::time::Instant;
 
 use super::{EngineThread, NO_MODEL};
 use crate::engine::{Compute, EngineError, LoadProgress, LoadedModel, Session};
+use crate::generation::formatting::io_words;
+use crate::worker::beside::{Beside, BesideEnd};
 use crate::worker::event_sender::Disconnected;
 use crate::worker::loading::{self, LoadOutcome};
-use crate::worker::{Event, ModelSource, PaneModelUpdate, Request};
+use crate::worker::{BesideUpdate, Event, ModelSource, PaneModelUpdate, Request};
 
 impl<L> EngineThread<L>
 where
-    L: FnMut(&ModelSource, &Compute, LoadProgress<'_>) -> Result<Option<LoadedModel>, EngineError>,
+    L: Fn(&ModelSource, &Compute, LoadProgress<'_>) -> Result<Option<LoadedModel>, EngineError>
+        + Send
+        + Sync
+        + 'static,
 {
     pub(super) fn load(&mut self, source: &ModelSource) -> Result<(), Disconnected> {
+        self.cancel_beside()?;
         self.stop_everything()?;
         let compute = self.compute()?;
         let loader = |progress: LoadProgress<'_>| (self.loader)(source, &compute, progress);
@@ -21,25 +27,79 @@ where
         let cancel = &Request::CancelLoading;
         let outcome = loading::load(loader, loading, cancel, (&self.events, &mut self.incoming))?;
         let event = match outcome {
-            LoadOutcome::Loaded(model) => {
-                let loaded = Event::ModelLoaded {
-                    info: model.info.clone(),
-                    vocabulary: model.vocabulary.clone(),
-                    chat: model.chat_support(),
-                    recommended_sampling: model.recommended_sampling.clone(),
-                    load_warning: model.load_warning.clone(),
-                    second: model.second().map(|second| Arc::clone(&second.info)),
-                };
-                self.sessions.main = Some(Session::new(*model));
-                self.sessions.share_prefix_cache(self.n_prefix_cache_bytes);
-                loaded
-            }
+            LoadOutcome::Loaded(model) => self.use_main(*model),
             LoadOutcome::Failed(error) => Event::ModelFailed {
                 error: error.to_string(),
             },
             LoadOutcome::Cancelled => Event::LoadingCancelled,
         };
         self.events.send(event)
+    }
+
+    /// Puts a model in place of the main one. Returns the event that says so.
+    fn use_main(&mut self, model: LoadedModel) -> Event {
+        let loaded = Event::ModelLoaded {
+            info: model.info.clone(),
+            vocabulary: model.vocabulary.clone(),
+            chat: model.chat_support(),
+            recommended_sampling: model.recommended_sampling.clone(),
+            load_warning: model.load_warning.clone(),
+            second: model.second().map(|second| Arc::clone(&second.info)),
+        };
+        self.sessions.main = Some(Session::new(model));
+        self.sessions.share_prefix_cache(self.n_prefix_cache_bytes);
+        loaded
+    }
+
+    /// Starts to load a model while the main one stays in use.
+    pub(super) fn load_beside(&mut self, source: ModelSource) -> Result<(), Disconnected> {
+        self.cancel_beside()?;
+        let compute = self.compute()?;
+        let (loader, events) = (Arc::clone(&self.loader), self.events.clone());
+        match Beside::start(loader, source, compute, events) {
+            Ok(beside) => {
+                self.beside = Some(beside);
+                Ok(())
+            }
+            Err(error) => {
+                let error = io_words(&error);
+                self.events
+                    .send(Event::Beside(BesideUpdate::Failed { error }))
+            }
+        }
+    }
+
+    /// Cancels the load of a model beside the main one, if there is one.
+    pub(super) fn cancel_beside(&mut self) -> Result<(), Disconnected> {
+        match self.beside.take() {
+            Some(_) => self.events.send(Event::Beside(BesideUpdate::Cancelled)),
+            None => Ok(()),
+        }
+    }
+
+    /// Puts the model that was loaded beside the main one in its place, unless something is being
+    /// written, and reports if it could not be loaded.
+    pub(super) fn follow_beside(&mut self) -> Result<(), Disconnected> {
+        let Some(beside) = &mut self.beside else {
+            return Ok(());
+        };
+        if let Some(end) = beside.update() {
+            self.beside = None;
+            return self.events.send(Event::Beside(match end {
+                BesideEnd::Failed { error } => BesideUpdate::Failed { error },
+                BesideEnd::Cancelled => BesideUpdate::Cancelled,
+            }));
+        }
+        if self.has_work() {
+            return Ok(());
+        }
+        let Some(model) = self.beside.as_mut().and_then(Beside::take_loaded) else {
+            return Ok(());
+        };
+        self.beside = None;
+        let loaded = self.use_main(*model);
+        self.events.send(Event::Beside(BesideUpdate::Loaded))?;
+        self.events.send(loaded)
     }
 
     pub(super) fn load_second(&mut self, source: Option<&ModelSource>) -> Result<(), Disconnected> {
@@ -139,6 +199,7 @@ where
     }
 
     pub(super) fn unload(&mut self) -> Result<(), Disconnected> {
+        self.cancel_beside()?;
         self.stop_everything()?;
         self.sessions.main = None;
         self.events.send(Event::ModelUnloaded)

@@ -22,6 +22,8 @@ pub(super) use words::{brief, quote};
 
 use std::slice;
 
+use serde::{Deserialize, Serialize};
+
 use rule::Rule;
 
 /// The maximum length of a check, in bytes.
@@ -145,7 +147,7 @@ pub struct Answer<'a> {
 }
 
 /// Whether an answer is right.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Verdict {
     Right,
     /// `why` is short and fit to be shown.

@@ -1,13 +1,17 @@
 //! Tasks, the settings under which they are answered, and the answers as they arrive.
 
 mod fork;
+mod kept;
 mod own_words;
 #[cfg(test)]
 mod tests;
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 pub use self::fork::Fork;
+pub use self::kept::KeptTasks;
 use self::own_words::SharedText;
 use super::answer::AnswerText;
 use super::checks::{Answer, Verdict, judge_all};
@@ -23,7 +27,7 @@ use crate::lab::prompts::{
 const N_EXPECTED: usize = 40;
 
 /// Settings under which tasks are answered.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct JudgedPane {
     /// The letter of the pane that they are from.
     pub letter: String,
@@ -32,7 +36,7 @@ pub struct JudgedPane {
 }
 
 /// An answer that was drawn.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct JudgedAnswer {
     pub seed: u64,
     /// All tokens that were written, with the thought before the answer and what ended it.
@@ -61,7 +65,7 @@ impl JudgedAnswer {
 }
 
 /// What is known about a task.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 struct Found {
     prompt: Option<ReadPrompt>,
     exact: Option<ExactFound>,

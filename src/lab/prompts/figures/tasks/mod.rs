@@ -20,6 +20,8 @@ mod tests;
 pub use error::{TaskError, TaskMistake};
 pub use place::Place;
 
+use serde::{Deserialize, Serialize};
+
 use super::checks::{Check, brief};
 use columns::Columns;
 use format::Format;
@@ -183,7 +185,7 @@ impl Task {
 }
 
 /// What a model is asked.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TaskPrompt {
     Messages(Vec<TaskMessage>),
     Text {
@@ -203,14 +205,14 @@ impl TaskPrompt {
 }
 
 /// One message of a chat.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskMessage {
     pub role: Role,
     pub content: String,
 }
 
 /// Who says a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Role {
     Assistant,
     System,

@@ -12,7 +12,7 @@ use crate::design::fonts::Face;
 use crate::design::icons::{Icon, icon_button};
 use crate::design::memo::remembered;
 use crate::design::theme::Theme;
-use crate::design::widgets::{Button, field_frame, menu_item, scrolled};
+use crate::design::widgets::{Button, field_frame, long_text, menu_item, scrolled};
 use crate::lab::prompts::TasksForm;
 use crate::lab::prompts::figures::checks::{Check, CheckError, Verdict};
 use crate::state::capitalize;
@@ -238,7 +238,7 @@ fn trial_ui(ui: &mut Ui, form: &mut TasksForm) {
     let Some(text) = &mut form.trial else {
         return;
     };
-    let edit = TextEdit::multiline(text)
+    let edit = long_text(text)
         .hint_text("An answer to the first task")
         .frame(field_frame(ui))
         .desired_rows(1)

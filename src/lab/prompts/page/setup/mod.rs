@@ -4,7 +4,7 @@ mod checks;
 mod foot;
 mod tasks;
 
-use egui::{Id, Key, Label, Modifiers, Popup, ScrollArea, TextEdit, Ui};
+use egui::{Id, Key, Label, Modifiers, Popup, ScrollArea, Ui};
 
 use self::checks::checks_ui;
 use self::foot::foot_ui;
@@ -14,7 +14,7 @@ use crate::analysis::sweep::Parameter;
 use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
-use crate::design::widgets::{Chip, field_frame, menu_item};
+use crate::design::widgets::{Chip, cut_note, field_frame, long_text, menu_item};
 use crate::generation::formatting::{counted, grouped};
 use crate::lab::LabTab;
 use crate::lab::frame::setup::{FOOT, axis_ui, form_area_ui, number_ui, row_ui};
@@ -98,13 +98,14 @@ fn typed_ui(ui: &mut Ui, form: &mut TasksForm) {
 
 /// Draws the field of a list. It keeps the focus when the first character makes room for the form.
 pub(super) fn list_field_ui(ui: &mut Ui, typed: &mut String) {
-    let edit = TextEdit::multiline(typed)
+    let edit = long_text(typed)
         .id(Id::unique("list of tasks"))
         .hint_text("One task per line, or CSV or JSON Lines")
         .frame(field_frame(ui))
         .desired_rows(4)
         .desired_width(f32::INFINITY);
     ui.add(edit).accessible_name("List of tasks");
+    cut_note(ui, typed);
 }
 
 /// Draws the field of the template.
@@ -119,7 +120,7 @@ fn template_ui(ui: &mut Ui, form: &mut TasksForm) {
     } else {
         "A template, such as {question}"
     };
-    let edit = TextEdit::multiline(&mut form.template)
+    let edit = long_text(&mut form.template)
         .font(Face::Code.font())
         .hint_text(hint)
         .frame(field_frame(ui))

@@ -8,13 +8,21 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use crate::export::json::{Form, RunFile, RunHeader};
 use crate::export::{
-    read_run, read_summary, read_text, remove_stale_temporaries, write_atomically, write_run,
+    ResultSummary, read_result, read_run, read_summary, read_text, remove_stale_temporaries,
+    write_atomically, write_result, write_run,
 };
 use crate::generation::formatting::io_words;
+use crate::lab::{LabResult, LabTab, ResultFacts};
 use crate::state::{Command, HistoryLimits, KeptRun, RunCommand, RunRequest, RunTexts};
 
 /// The end of every kept run's file name.
 const ENDING: &str = ".quartet.json.gz";
+
+/// The end of the file names of results of experiments.
+const RESULT_ENDING: &str = ".quartet-lab.json.gz";
+
+/// The ends of the names of such files, wherever they are.
+const RESULT_NAMES: [&str; 2] = [".quartet-lab.json", RESULT_ENDING];
 
 /// The suffix of the file that marks a run as pinned.
 const PINNED: &str = ".pinned";
@@ -28,6 +36,13 @@ const DELETED_FOR: Duration = Duration::from_hours(24);
 /// The folder of runs, or `None` if this system has no place for it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RunFolder(Option<PathBuf>);
+
+/// What a request keeps, as it was at the time of the request.
+#[derive(Debug)]
+pub(super) enum ToKeep {
+    Texts(TextsToKeep),
+    Result(ResultFacts, LabResult),
+}
 
 /// The texts on screen at the time of a request, and the name of the file that keeps them.
 #[derive(Debug)]
@@ -63,7 +78,7 @@ impl RunFolder {
     }
 
     /// Carries out a request from the state. Blocks, so call it on a background thread.
-    pub(super) fn answer(&self, request: RunRequest, kept: Option<TextsToKeep>) -> Command {
+    pub(super) fn answer(&self, request: RunRequest, kept: Option<ToKeep>) -> Command {
         Command::Run(match request {
             RunRequest::Read(path) => read(&path),
             request => match &self.0 {
@@ -74,7 +89,7 @@ impl RunFolder {
     }
 }
 
-fn answer_in(folder: &Path, request: RunRequest, kept: Option<TextsToKeep>) -> RunCommand {
+fn answer_in(folder: &Path, request: RunRequest, kept: Option<ToKeep>) -> RunCommand {
     let (title, changed) = match request {
         RunRequest::Read(path) => return read(&path),
         RunRequest::ReadKept(file) => return named_by_prompt(read(&folder.join(file))),
@@ -89,10 +104,20 @@ fn answer_in(folder: &Path, request: RunRequest, kept: Option<TextsToKeep>) -> R
             limits,
             ..
         } => {
-            let Some(kept) = kept else {
+            let Some(ToKeep::Texts(kept)) = kept else {
                 return RunCommand::Listed(list(folder).map_err(|error| io_words(&error)));
             };
             return keep(folder, kept, finished_at, limits);
+        }
+        RunRequest::KeepResult {
+            tab,
+            finished_at,
+            limits,
+        } => {
+            let Some(ToKeep::Result(facts, result)) = kept else {
+                return RunCommand::Listed(list(folder).map_err(|error| io_words(&error)));
+            };
+            return keep_result(folder, (tab, facts, &result), finished_at, limits);
         }
         RunRequest::Pin { file, pinned } => {
             let marker = folder.join(format!("{file}{PINNED}"));
@@ -145,8 +170,23 @@ fn failed(title: &'static str, path: &Path, error: &io::Error) -> RunCommand {
 
 fn read(path: &Path) -> RunCommand {
     let name = path.file_name().unwrap_or(path.as_os_str());
+    let name = name.to_string_lossy().into_owned();
+    if let Some((summary, json)) = results(path) {
+        let name = summary.title.unwrap_or(summary.words);
+        return match LabResult::parse(&summary.experiment, &json) {
+            Ok(result) => RunCommand::ResultRead {
+                name,
+                result,
+                finished_at: summary.finished_at,
+            },
+            Err(error) => RunCommand::Read {
+                name,
+                run: Err(error),
+            },
+        };
+    }
     RunCommand::Read {
-        name: name.to_string_lossy().into_owned(),
+        name,
         run: read_run(path)
             .map(Box::new)
             .map_err(|error| error.to_string()),
@@ -177,19 +217,37 @@ fn list(folder: &Path) -> io::Result<Vec<KeptRun>> {
     Ok(runs)
 }
 
+/// Reads the results of an experiment, with what a list shows of them. Returns `None` if the file
+/// holds something else, or can't be read.
+fn results(path: &Path) -> Option<(ResultSummary, Vec<u8>)> {
+    let name = path.file_name()?.to_string_lossy();
+    // Other files can be large, and are read only once.
+    let is_named_so = RESULT_NAMES.iter().any(|ending| name.ends_with(ending));
+    is_named_so.then(|| read_result(path).ok().flatten())?
+}
+
+/// Returns whether a file of this name holds a run or results.
+fn is_kept(file: &str) -> bool {
+    file.ends_with(ENDING) || file.ends_with(RESULT_ENDING)
+}
+
 /// Reads what the history shows about a file. Returns `None` if it is not a run.
 fn kept_run(path: &Path) -> Option<KeptRun> {
     let file = path.file_name()?.to_str()?.to_owned();
     let metadata = fs::metadata(path).ok()?;
-    if !file.ends_with(ENDING) || !metadata.is_file() {
+    if !is_kept(&file) || !metadata.is_file() {
         return None;
     }
+    let summary = match results(path) {
+        Some((result, _)) => Ok(result.into()),
+        None => read_summary(path).map_err(|error| error.to_string()),
+    };
     let modified = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
     Some(KeptRun {
         kept_at: modified.as_secs(),
         n_bytes: metadata.len(),
         pinned: path.with_file_name(format!("{file}{PINNED}")).exists(),
-        summary: read_summary(path).map_err(|error| error.to_string()),
+        summary,
         file,
     })
 }
@@ -204,16 +262,52 @@ fn keep(folder: &Path, kept: TextsToKeep, finished_at: u64, limits: HistoryLimit
         finished_at: Some(finished_at),
     };
     let run = kept.texts.into_run(header);
-    let written = fs::create_dir_all(folder)
-        .and_then(|()| write_run(&path, &run, Form::default()))
-        .and_then(|()| delete_oldest(folder, &path, limits));
-    match written {
+    let written = fs::create_dir_all(folder).and_then(|()| write_run(&path, &run, Form::default()));
+    kept_in(folder, &path, limits, written)
+}
+
+/// Writes the results of an experiment, and deletes the oldest files if there are too many.
+fn keep_result(
+    folder: &Path,
+    (tab, facts, result): (LabTab, ResultFacts, &LabResult),
+    finished_at: u64,
+    limits: HistoryLimits,
+) -> RunCommand {
+    let (key, process) = (tab.key(), std::process::id());
+    let path = folder.join(format!("{key}-{finished_at}-{process}{RESULT_ENDING}"));
+    let summary = ResultSummary {
+        experiment: key.to_owned(),
+        title: None,
+        words: format!("{}, {}", tab.name(), facts.words),
+        model: facts.model,
+        prompt: facts.prompt,
+        finished_at,
+    };
+    let written = result.to_json().map_err(io::Error::from);
+    let written = written.and_then(|json| {
+        fs::create_dir_all(folder)?;
+        write_result(&path, &summary, &json)
+    });
+    kept_in(folder, &path, limits, written)
+}
+
+/// Deletes the oldest files once one was written, if there are too many. Returns what has changed.
+fn kept_in(
+    folder: &Path,
+    path: &Path,
+    limits: HistoryLimits,
+    written: io::Result<()>,
+) -> RunCommand {
+    let file = path.file_name().unwrap_or_default().to_string_lossy();
+    match written.and_then(|()| delete_oldest(folder, path, limits)) {
         Ok(0) => RunCommand::Changed {
-            file: kept.file,
-            run: kept_run(&path),
+            file: file.into_owned(),
+            run: kept_run(path),
         },
         Ok(_) => RunCommand::Listed(list(folder).map_err(|error| io_words(&error))),
-        Err(error) => failed("The run was not added to the history", folder, &error),
+        Err(error) => RunCommand::NotKept {
+            error: format!("{}\n{}", io_words(&error), folder.display()),
+        },
     }
 }
 
@@ -225,7 +319,7 @@ fn delete_oldest(folder: &Path, newest: &Path, limits: HistoryLimits) -> io::Res
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
         let metadata = entry.metadata()?;
-        if name.ends_with(ENDING) && metadata.is_file() {
+        if is_kept(&name) && metadata.is_file() {
             let is_pinned = folder.join(format!("{name}{PINNED}")).exists();
             let stays = is_pinned || entry.path() == newest;
             runs.push((metadata.modified()?, metadata.len(), entry.path(), stays));
@@ -249,6 +343,9 @@ fn delete_oldest(folder: &Path, newest: &Path, limits: HistoryLimits) -> io::Res
 }
 
 fn rename(path: &Path, title: Option<String>) -> io::Result<()> {
+    if let Some((result, json)) = results(path) {
+        return write_result(path, &ResultSummary { title, ..result }, json.trim_ascii());
+    }
     let run = read_run(path).map_err(io::Error::other)?;
     let header = RunHeader {
         title,
@@ -259,7 +356,7 @@ fn rename(path: &Path, title: Option<String>) -> io::Result<()> {
 
 /// Copies a run, compressed only if the copy's name ends in `.gz`.
 fn export(run: &Path, copy: &Path, indented: bool) -> io::Result<()> {
-    if indented {
+    if indented && results(run).is_none() {
         let run = read_run(run).map_err(io::Error::other)?;
         let form = Form {
             pretty: true,
@@ -283,176 +380,4 @@ fn delete(folder: &Path, file: &str) -> io::Result<()> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::fs;
-    use std::path::Path;
-
-    use super::{ENDING, RunFolder, TextsToKeep};
-    use crate::generation::testing::generation;
-    use crate::state::{Command, HistoryLimits, KeptRun, RunCommand, RunRequest, RunTexts};
-
-    fn run(command: Command) -> RunCommand {
-        match command {
-            Command::Run(command) => command,
-            other => panic!("{other:?}"),
-        }
-    }
-
-    fn keep(runs: &RunFolder, name: &str, limits: HistoryLimits) -> RunCommand {
-        let kept = TextsToKeep {
-            texts: RunTexts::shown(vec![generation(&[(" the", 0.5), (" fox", 0.25)])]),
-            file: format!("{name}{ENDING}"),
-        };
-        let request = RunRequest::Keep {
-            number: 1,
-            finished_at: 7,
-            limits,
-        };
-        run(runs.answer(request, Some(kept)))
-    }
-
-    fn listed(runs: &RunFolder) -> Vec<KeptRun> {
-        match run(runs.answer(RunRequest::List, None)) {
-            RunCommand::Listed(Ok(runs)) => runs,
-            other => panic!("{other:?}"),
-        }
-    }
-
-    fn age(folder: &Path, name: &str, secs: u64) {
-        let path = folder.join(format!("{name}{ENDING}"));
-        let time = std::time::SystemTime::now() - std::time::Duration::from_secs(secs);
-        let file = fs::File::options().write(true).open(path).unwrap();
-        file.set_modified(time).unwrap();
-    }
-
-    #[test]
-    fn a_run_is_kept_pinned_renamed_deleted_and_restored() {
-        let folder = tempfile::tempdir().unwrap();
-        let runs = RunFolder::open(folder.path().join("runs"));
-        assert_eq!(listed(&runs), []);
-        keep(&runs, "a", HistoryLimits::default());
-        let file = format!("a{ENDING}");
-        let pin = RunRequest::Pin {
-            file: file.clone(),
-            pinned: true,
-        };
-        runs.answer(pin, None);
-        let rename = RunRequest::Rename {
-            file: file.clone(),
-            title: Some("My fox".to_owned()),
-        };
-        runs.answer(rename, None);
-        // The run is continued, and kept again.
-        keep(&runs, "a", HistoryLimits::default());
-        let list = listed(&runs);
-        let summary = list[0].summary.as_ref().unwrap();
-        assert!(list.len() == 1 && list[0].pinned);
-        assert_eq!(summary.title.as_deref(), Some("My fox"));
-        let gone = run(runs.answer(RunRequest::Delete(file.clone()), None));
-        assert!(matches!(gone, RunCommand::Changed { run: None, .. }));
-        assert_eq!(listed(&runs), []);
-        // Another window that opens leaves it restorable.
-        RunFolder::open(folder.path().join("runs"));
-        runs.answer(RunRequest::Restore(file.clone()), None);
-        assert_eq!(listed(&runs).len(), 1);
-        let read = run(runs.answer(RunRequest::ReadKept(file), None));
-        let RunCommand::Read { run: Ok(read), .. } = read else {
-            panic!("{read:?}");
-        };
-        let path = folder.path().join("copy.quartet.json");
-        for indented in [false, true] {
-            let export = RunRequest::Export {
-                file: format!("a{ENDING}"),
-                path: path.clone(),
-                indented,
-            };
-            assert_eq!(
-                run(runs.answer(export, None)),
-                RunCommand::Exported(path.clone())
-            );
-            let copy = fs::read_to_string(&path).unwrap();
-            assert!(copy.contains("My fox"));
-            assert_eq!(copy.lines().count() > 10, indented);
-        }
-        assert_eq!(read.panes[0].text(), " the fox");
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn runs_that_were_deleted_long_ago_are_purged() {
-        use super::{DELETED, DELETED_FOR};
-
-        let folder = tempfile::tempdir().unwrap();
-        let deleted = folder.path().join(DELETED);
-        for (age, stays) in [(DELETED_FOR / 2, true), (DELETED_FOR * 2, false)] {
-            fs::create_dir_all(&deleted).unwrap();
-            let opened = fs::File::open(&deleted).unwrap();
-            opened
-                .set_modified(std::time::SystemTime::now() - age)
-                .unwrap();
-            RunFolder::open(folder.path().to_owned());
-            assert_eq!(deleted.exists(), stays, "{age:?}");
-        }
-    }
-
-    #[test]
-    fn the_oldest_runs_that_are_not_pinned_are_deleted() {
-        let folder = tempfile::tempdir().unwrap();
-        let runs = RunFolder::open(folder.path().to_owned());
-        for (name, secs) in [("a", 40), ("b", 30), ("c", 20)] {
-            keep(&runs, name, HistoryLimits::default());
-            age(folder.path(), name, secs);
-        }
-        let pin = RunRequest::Pin {
-            file: format!("a{ENDING}"),
-            pinned: true,
-        };
-        runs.answer(pin, None);
-        let limits = HistoryLimits {
-            n_runs: 3,
-            megabytes: 1,
-        };
-        let kept = keep(&runs, "d", limits);
-        assert!(matches!(kept, RunCommand::Listed(Ok(runs)) if runs.len() == 3));
-        let mut names: Vec<String> = listed(&runs).into_iter().map(|run| run.file).collect();
-        names.sort();
-        assert_eq!(names, ["a", "c", "d"].map(|name| format!("{name}{ENDING}")));
-        let none = HistoryLimits {
-            n_runs: 0,
-            megabytes: 0,
-        };
-        keep(&runs, "e", none);
-        assert_eq!(listed(&runs).len(), 2, "the newest and the pinned one stay");
-    }
-
-    #[test]
-    fn a_damaged_file_stays_in_the_list_with_its_reason() {
-        let folder = tempfile::tempdir().unwrap();
-        let runs = RunFolder::open(folder.path().to_owned());
-        keep(&runs, "a", HistoryLimits::default());
-        let path = folder.path().join(format!("a{ENDING}"));
-        let bytes = fs::read(&path).unwrap();
-        fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
-        let list = listed(&runs);
-        let reason = list[0].summary.as_ref().unwrap_err();
-        assert!(reason.contains("incomplete"), "{reason}");
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_folder_that_cannot_be_written_is_reported() {
-        let folder = tempfile::tempdir().unwrap();
-        let blocked = folder.path().join("runs");
-        fs::write(&blocked, "a file").unwrap();
-        let runs = RunFolder::open(blocked);
-        let kept = keep(&runs, "a", HistoryLimits::default());
-        assert!(matches!(kept, RunCommand::Failed { .. }), "{kept:?}");
-    }
-
-    #[test]
-    fn without_a_folder_nothing_is_kept() {
-        let runs = RunFolder::default();
-        keep(&runs, "a", HistoryLimits::default());
-        assert_eq!(listed(&runs), []);
-    }
-}
+mod tests;

@@ -1,0 +1,115 @@
+//! Tasks and answers as the history keeps them: with the words of all tokens that occur, rather than
+//! a vocabulary, and with checks as they are written.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Counts, Found, JudgedPane, SharedText, TaskResults};
+use crate::decoding::TokenId;
+use crate::lab::kept_pieces::KeptPieces;
+use crate::lab::prompts::figures::checks::Check;
+use crate::lab::prompts::figures::tasks::{Task, TaskPrompt};
+
+/// Tasks and their answers as the history keeps them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct KeptTasks {
+    tasks: Vec<KeptTask>,
+    panes: Vec<JudgedPane>,
+    n_answers: usize,
+    seed: u64,
+    pieces: KeptPieces,
+    found: Vec<Found>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct KeptTask {
+    line: usize,
+    prompt: TaskPrompt,
+    checks: Vec<String>,
+    is_judged: bool,
+}
+
+impl Found {
+    /// Returns all tokens that occur.
+    fn tokens(&self) -> impl Iterator<Item = TokenId> {
+        let prompt = self.prompt.iter().flat_map(|prompt| &prompt.tokens);
+        let exact = self.exact.iter().flat_map(|exact| &exact.spellings);
+        let spellings = exact.flat_map(|spelling| &spelling.tokens);
+        let answers = self.answers.iter().flatten();
+        let answers = answers.flat_map(|answer| &answer.tokens);
+        prompt.chain(spellings).chain(answers).copied()
+    }
+}
+
+impl TaskResults {
+    /// Returns what the history keeps.
+    pub fn kept(&self) -> KeptTasks {
+        let task = |task: &Task| KeptTask {
+            line: task.line,
+            prompt: task.prompt.clone(),
+            checks: task.checks.iter().map(Check::spec).collect(),
+            is_judged: task.is_judged,
+        };
+        let tokens = self.found.iter().flat_map(Found::tokens);
+        KeptTasks {
+            tasks: self.tasks.iter().map(task).collect(),
+            panes: self.panes.clone(),
+            n_answers: self.n_answers,
+            seed: self.seed,
+            pieces: KeptPieces::of(&self.vocabulary, tokens),
+            found: self.found.clone(),
+        }
+    }
+
+    /// Returns results that the history has kept. Fails, with the reason, if they contradict
+    /// themselves.
+    pub fn of_kept(kept: KeptTasks) -> Result<Self, String> {
+        let n_panes = kept.panes.len();
+        let fits = |found: &Found| {
+            let shares = found.exact.as_ref().map(|exact| exact.shares.len());
+            found.answers.len() == n_panes && shares.is_none_or(|n_shares| n_shares <= n_panes)
+        };
+        if kept.found.len() != kept.tasks.len() || !kept.found.iter().all(fits) {
+            return Err("its answers do not fit its tasks".to_owned());
+        }
+        let task = |task: KeptTask| {
+            let checks = task.checks.iter().map(|spec| Check::parse(spec));
+            Ok(Task {
+                line: task.line,
+                prompt: task.prompt,
+                checks: checks
+                    .collect::<Result<_, _>>()
+                    .map_err(|error| error.to_string())?,
+                is_judged: task.is_judged,
+            })
+        };
+        let tasks: Result<Arc<[Task]>, String> = kept.tasks.into_iter().map(task).collect();
+        let tasks = tasks?;
+        let n_answers = kept.found.iter().flat_map(|found| &found.answers);
+        let done = kept.found.iter().zip(tasks.iter());
+        let done: Vec<(&Found, &Task)> = done.filter(|(found, _)| found.is_done).collect();
+        let is_comparable =
+            |(found, task): &&(&Found, &Task)| task.is_judged && found.error.is_none();
+        let counts = Counts {
+            answers: n_answers.map(Vec::len).sum(),
+            done: done.len(),
+            refused: kept
+                .found
+                .iter()
+                .filter(|found| found.error.is_some())
+                .count(),
+            comparable: done.iter().filter(is_comparable).count(),
+        };
+        Ok(Self {
+            shared: SharedText::of(&tasks),
+            counts,
+            tasks,
+            panes: kept.panes,
+            n_answers: kept.n_answers,
+            seed: kept.seed,
+            vocabulary: Arc::new(kept.pieces.vocabulary()?),
+            found: kept.found,
+        })
+    }
+}
