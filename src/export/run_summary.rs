@@ -18,6 +18,8 @@ pub struct RunSummary {
     pub model: String,
     pub prompt: String,
     pub panes: Vec<PaneSummary>,
+    /// Whether a text was interrupted by a crash or by closing the window.
+    pub is_interrupted: bool,
     /// What the results of an experiment are; `None` for a run.
     pub result: Option<ResultWords>,
 }
@@ -39,6 +41,7 @@ impl From<ResultSummary> for RunSummary {
             model: result.model,
             prompt: result.prompt,
             panes: Vec::new(),
+            is_interrupted: false,
             result: Some(ResultWords {
                 experiment: result.experiment,
                 words: result.words,
@@ -94,6 +97,7 @@ struct Pane {
     #[serde(default)]
     not_applied: Vec<String>,
     text: String,
+    finish_reason: Option<String>,
     metrics: Metrics,
 }
 
@@ -122,6 +126,8 @@ pub fn read_summary(path: &Path) -> Result<RunSummary, RunFileError> {
         let model = model.filter(|model| !models.contains(&model.name));
         models.extend(model.map(|model| model.name.clone()));
     }
+    let is_interrupted = |pane: &Pane| pane.finish_reason.as_deref() == Some("interrupted");
+    let is_interrupted = file.panes.iter().any(is_interrupted);
     let pane = |pane: Pane| PaneSummary {
         name: pane.name,
         settings: match pane.not_applied.join(", ") {
@@ -138,6 +144,7 @@ pub fn read_summary(path: &Path) -> Result<RunSummary, RunFileError> {
         model: models.join(" + "),
         prompt: file.prompt.map(|prompt| prompt.text).unwrap_or_default(),
         panes: file.panes.into_iter().map(pane).collect(),
+        is_interrupted,
         result: None,
     })
 }
@@ -147,6 +154,7 @@ mod tests {
     use super::read_summary;
     use crate::export::json::{Form, RunFile, RunHeader};
     use crate::export::write_run;
+    use crate::generation::FinishReason;
     use crate::generation::testing::generation;
 
     #[test]
@@ -171,6 +179,11 @@ mod tests {
         assert_eq!(summary.panes[1].settings, "T 0.7");
         let mut other = generation(&[(" the", 0.5)]);
         std::sync::Arc::make_mut(&mut other.model).name = "Other".to_owned();
+        assert!(!summary.is_interrupted);
+        let mut stopped = run.clone();
+        stopped.panes[1].finish = Some(FinishReason::Interrupted);
+        write_run(&path, &stopped, Form::default()).unwrap();
+        assert!(read_summary(&path).unwrap().is_interrupted);
         let two = RunFile {
             panes: vec![run.panes[0].clone(), other.clone(), other],
             ..RunFile::default()

@@ -9,6 +9,8 @@ pub struct KeptResult {
     pub tab: LabTab,
     /// When they were found, in seconds since 1970.
     pub finished_at: u64,
+    /// The name of the model.
+    pub model: String,
 }
 
 impl AppState {
@@ -32,7 +34,12 @@ impl AppState {
         };
         match shown {
             Ok(()) => {
-                self.lab.kept = Some(KeptResult { tab, finished_at });
+                let facts = self.lab.result(tab).map(|(facts, _)| facts);
+                self.lab.kept = Some(KeptResult {
+                    tab,
+                    finished_at,
+                    model: facts.map(|facts| facts.model).unwrap_or_default(),
+                });
                 (self.page, self.lab.tab) = (Page::Lab, tab);
             }
             Err(error) => {

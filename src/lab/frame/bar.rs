@@ -87,7 +87,10 @@ fn kept_ui(ui: &mut Ui, state: &AppState) {
     let kept = state.lab.kept.as_ref();
     if let Some(kept) = kept.filter(|kept| kept.tab == state.lab.tab) {
         let date = phrase(kept.finished_at, unix_time_secs());
-        note_ui(ui, &format!("Result of {date}."));
+        let date = date
+            .replace("Today", "today")
+            .replace("Yesterday", "yesterday");
+        note_ui(ui, &format!("By {}, {date}.", kept.model));
     }
 }
 

@@ -113,6 +113,7 @@ fn history() -> AppState {
                 };
                 4
             ],
+            is_interrupted: false,
             result: None,
         }),
     };

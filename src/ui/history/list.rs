@@ -55,6 +55,7 @@ pub(super) fn list_ui(
         foot_area.horizontal(|ui| limits_ui(ui, &mut state.runs.limits));
     }
     if let Some(sentence) = sentence(state) {
+        let rows = rows.shrink2(vec2(FOOT_MARGIN, 0.0));
         return sentence_ui(ui, rows, &sentence);
     }
     let mut ui = child_ui(ui, rows.shrink2(vec2(8.0, 0.0)), "rows");

@@ -113,6 +113,7 @@ mod tests {
                     n_tokens: 12,
                     text: format!("{prompt} and so on"),
                 }],
+                is_interrupted: false,
                 result: None,
             }),
         }

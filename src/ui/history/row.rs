@@ -36,7 +36,9 @@ pub(super) fn row_ui(
                     .join(" "),
                 None => size_words(run),
             };
-            let facts: Vec<&str> = model.into_iter().chain([size.as_str()]).collect();
+            let interrupted = summary.is_interrupted.then_some("interrupted");
+            let facts = model.into_iter().chain([size.as_str()]);
+            let facts: Vec<&str> = facts.chain(interrupted).collect();
             (facts.join(" · "), true)
         }
         Err(reason) => (capitalize(reason), false),
