@@ -399,6 +399,30 @@ fn chat_fails_for_a_model_without_a_chat_template() {
 }
 
 #[test]
+fn messages_are_read_from_a_file_and_their_mistakes_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("messages.json");
+    let place = file.to_string_lossy().into_owned();
+    let user = r#"{"role": "user", "content": "Hi"}"#;
+    for (json, sentence) in [
+        (format!("[{user}]"), "this model has no chat template"),
+        (format!("[{user}, 7]"), "message 2 has no role"),
+        ("[".to_owned(), "it is not JSON: line 1, column 1"),
+    ] {
+        std::fs::write(&file, json).unwrap();
+        let kwargs = r#"{"enable_thinking": false}"#;
+        let variables = ["--chat-template-kwargs", kwargs];
+        let output = quartet(&[&["generate", "--messages", &place][..], &variables].concat());
+        assert_eq!(output.status.code(), Some(1), "{sentence}");
+        assert!(stderr(&output).contains(sentence), "{}", stderr(&output));
+    }
+    for other in [["--prompt", "Hi"], ["--system", "Be kind"]] {
+        let output = quartet(&[&["generate", "--messages", &place][..], &other].concat());
+        assert_eq!(output.status.code(), Some(2), "{other:?}");
+    }
+}
+
+#[test]
 fn invalid_arguments_are_pointed_at_and_return_2() {
     let generate = ["generate", "--prompt", "Once"];
     for (arguments, sentence) in [

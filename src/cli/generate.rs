@@ -19,7 +19,7 @@ use super::pane_models::PaneModelArgument;
 use super::pane_run::{Console, Engine, Pane, Task, run_panes};
 use super::panes::pane_settings;
 use super::progress::Progress;
-use super::prompts::ChatArguments;
+use super::prompts::{ChatArguments, messages_from};
 use super::server::{self, ServerArguments};
 use super::stopping::StopArguments;
 use super::text_input::text_of;
@@ -36,8 +36,18 @@ use crate::interop::GRAMMAR;
 #[command(after_help = GRAMMAR.as_str())]
 pub(super) struct Arguments {
     /// The text to continue; `-` reads it from standard input and drops its final line break
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
-    prompt: String,
+    #[arg(
+        long,
+        value_name = "TEXT",
+        allow_hyphen_values = true,
+        required_unless_present = "messages"
+    )]
+    prompt: Option<String>,
+
+    /// Answer the last of the messages in this file, as for OpenAI’s API: a JSON list of objects with
+    /// role and content, or an object with such a list; `-` reads standard input
+    #[arg(long, value_name = "FILE", group = "chats", conflicts_with = "prompt")]
+    messages: Option<PathBuf>,
 
     #[command(flatten)]
     chat: ChatArguments,
@@ -144,9 +154,12 @@ impl Arguments {
     }
 
     fn prompt(&self) -> Result<PromptText, Failure> {
-        Ok(self.chat.prompt(match self.prompt.as_str() {
-            "-" => text_of(Path::new("-"), "the prompt")?,
-            prompt => prompt.to_owned(),
+        if let Some(file) = &self.messages {
+            return messages_from(file, self.chat.kwargs());
+        }
+        Ok(self.chat.prompt(match self.prompt.as_deref() {
+            Some("-") => text_of(Path::new("-"), "the prompt")?,
+            prompt => prompt.unwrap_or_default().to_owned(),
         }))
     }
 

@@ -7,12 +7,13 @@ use clap::Args;
 use super::failure::Failure;
 use super::text_input::{MAX_TEXT_BYTES, read_text};
 use crate::generation::{ChatSettings, GIVEN_VARIABLES, PromptText, TemplateKwargs};
+use crate::interop::Messages;
 
 /// Whether prompts are raw text or messages to answer.
 #[derive(Debug, Args)]
 pub(crate) struct ChatArguments {
     /// Let the model answer the prompt, using its chat template
-    #[arg(long)]
+    #[arg(long, group = "chats")]
     pub(crate) chat: bool,
 
     /// The system message of the chat; may be empty, which many templates treat otherwise than none
@@ -28,25 +29,48 @@ pub(crate) struct ChatArguments {
         long,
         help = r#"Variables of the chat template, as in '{"enable_thinking": false}'"#,
         value_name = "JSON",
-        requires = "chat",
+        requires = "chats",
         value_parser = template_kwargs
     )]
     chat_template_kwargs: Option<TemplateKwargs>,
 }
 
 impl ChatArguments {
+    /// Returns the variables for the chat template.
+    pub(crate) fn kwargs(&self) -> TemplateKwargs {
+        self.chat_template_kwargs.clone().unwrap_or_default()
+    }
+
     /// Makes a prompt from a text.
     pub(crate) fn prompt(&self, text: impl Into<String>) -> PromptText {
         if self.chat {
             let settings = ChatSettings {
                 system: self.system.clone(),
-                kwargs: self.chat_template_kwargs.clone().unwrap_or_default(),
+                history: Vec::new(),
+                kwargs: self.kwargs(),
             };
             PromptText::chat_with(text, settings)
         } else {
             PromptText::raw(text)
         }
     }
+}
+
+/// Reads a chat from a file with messages, or from standard input for `-`.
+pub(crate) fn messages_from(path: &Path, kwargs: TemplateKwargs) -> Result<PromptText, Failure> {
+    let text = read_text(path, "the messages", MAX_TEXT_BYTES)?;
+    let messages = Messages::parse(&text).map_err(|error| {
+        Failure::run(format!(
+            "the messages can’t be answered: {error}\nFile: {}",
+            path.display()
+        ))
+    })?;
+    let settings = ChatSettings {
+        system: messages.system,
+        history: messages.history,
+        kwargs,
+    };
+    Ok(PromptText::chat_with(messages.last, settings))
 }
 
 /// Reads the variables for a chat template.

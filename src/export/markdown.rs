@@ -108,6 +108,10 @@ fn push_prompt(page: &mut String, prompt: &PromptRecord) {
         line(page, "Template variables:");
         line(page, &fenced(&kwargs));
     }
+    for message in &chat.settings.history {
+        line(page, &format!("Earlier, {}:", message.role.heading()));
+        line(page, &fenced(&message.content));
+    }
     line(page, "Message:");
     line(page, &fenced(&prompt.text));
     line(

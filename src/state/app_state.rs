@@ -143,6 +143,7 @@ impl AppState {
             prompt_mode: self.prompt.mode,
             system: self.prompt.system.clone(),
             sends_empty_system: self.prompt.sends_empty_system,
+            chat_history: self.prompt.history.clone(),
             template_kwargs: self.prompt.template_kwargs.clone(),
             panes: self
                 .panes

@@ -66,6 +66,8 @@ impl AppState {
             }
             Command::Lesson(command) => return self.apply_to_lessons(command),
             Command::PromptEdited => return self.prompt.tokenize(&self.models.main),
+            Command::Reply(id) => return self.reply(id),
+            Command::NewConversation => return self.forget_messages(),
             Command::CopyPrompt => return self.prompt.copy().into_iter().collect(),
 
             Command::SetChain(id, chain) => self.panes.set_chain(id, chain),

@@ -172,6 +172,10 @@ pub enum Command {
 
     /// Restart the engine thread after it died.
     RestartEngine,
+    /// Begin the next message of a chat after the answer of this pane.
+    Reply(PaneId),
+    /// Forget the messages before the one to answer.
+    NewConversation,
     /// Dismiss the notice at this place; the newest has place 0.
     CloseNotice(usize),
 }

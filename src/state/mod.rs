@@ -18,6 +18,7 @@ mod blocking;
 mod branches;
 mod by_hand;
 mod command;
+mod conversation;
 mod dialogs;
 mod document;
 mod events;

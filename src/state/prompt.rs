@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Effect, ModelStatus, Settings, capitalize, cut_to_limit, cut_words};
 use crate::generation::{
-    ChatSettings, ChatSupport, PromptForm, PromptRecord, PromptText, PromptToken, TemplateKwargs,
-    TemplateSwitch,
+    ChatMessage, ChatSettings, ChatSupport, PromptForm, PromptRecord, PromptText, PromptToken,
+    TemplateKwargs, TemplateSwitch,
 };
 use crate::worker::Request;
 
@@ -54,6 +54,8 @@ pub struct Prompt {
     /// Whether an empty system prompt is sent as an empty message. Many templates write a system
     /// message of their own if there is none.
     pub sends_empty_system: bool,
+    /// The messages of a chat before the one to answer, oldest first.
+    pub history: Vec<ChatMessage>,
     /// The variables of the chat template that were set, for each model that reads them.
     pub template_kwargs: TemplateKwargs,
     /// The engine's latest tokenization of the prompt, which may lag behind `text`.
@@ -73,6 +75,7 @@ impl Prompt {
             mode: settings.prompt_mode,
             system,
             sends_empty_system: settings.sends_empty_system,
+            history: settings.chat_history.clone(),
             template_kwargs: settings.template_kwargs.clone(),
             reading: None,
         }
@@ -84,6 +87,7 @@ impl Prompt {
         settings.prompt_mode = self.mode;
         settings.system.clone_from(&self.system);
         settings.sends_empty_system = self.sends_empty_system;
+        settings.chat_history.clone_from(&self.history);
         settings.template_kwargs.clone_from(&self.template_kwargs);
     }
 }
@@ -159,6 +163,7 @@ impl Prompt {
         self.mode = mode;
         self.sends_empty_system = chat.system.as_ref().is_some_and(String::is_empty);
         self.system = chat.system.unwrap_or_default();
+        self.history = chat.history;
         self.template_kwargs = chat.kwargs;
     }
 
@@ -242,6 +247,7 @@ impl Prompt {
             PromptMode::Raw => PromptForm::Raw,
             PromptMode::Chat => PromptForm::Chat(ChatSettings {
                 system: self.system_message(),
+                history: self.history.clone(),
                 kwargs: self.template_kwargs.clone(),
             }),
         }

@@ -11,7 +11,7 @@ use super::{
     AddedServer, ByHand, ChosenFolders, HistoryLimits, LessonProgress, MAX_RECENT, Notice, Notices,
     Pace, PromptMode, RecentModel, ViewChoices,
 };
-use crate::generation::{GenerationConfig, Limits, PaneSettings, TemplateKwargs};
+use crate::generation::{ChatMessage, GenerationConfig, Limits, PaneSettings, TemplateKwargs};
 use crate::interop::presets::OwnPreset;
 use crate::lab::LabSettings;
 use crate::worker::ComputeChoice;
@@ -30,6 +30,8 @@ pub struct Settings {
     pub system: String,
     /// Whether an empty system prompt is sent as an empty message.
     pub sends_empty_system: bool,
+    /// The messages of a chat before the one to answer, oldest first.
+    pub chat_history: Vec<ChatMessage>,
     /// The variables of the chat template that were set.
     pub template_kwargs: TemplateKwargs,
     /// The panes' settings, from left to right.
@@ -73,6 +75,7 @@ impl Default for Settings {
             prompt_mode: PromptMode::Raw,
             system: String::new(),
             sends_empty_system: false,
+            chat_history: Vec::new(),
             template_kwargs: TemplateKwargs::new(),
             panes: PaneSettings::classics().to_vec(),
             limits: Limits::default(),

@@ -26,6 +26,16 @@ const GAP: f32 = 8.0;
 /// The link that continues an interrupted text.
 const CONTINUE: &str = "Continue";
 
+/// The link that begins the next message of a chat.
+const REPLY: &str = "Reply";
+
+/// What a click on the link does.
+#[derive(Clone, Copy)]
+enum Link {
+    Continue,
+    Reply,
+}
+
 /// Draws the footer. Returns the step to scroll to if the user clicked the what-if count.
 pub(super) fn footer_ui(
     ui: &mut Ui,
@@ -36,18 +46,21 @@ pub(super) fn footer_ui(
 ) -> Option<usize> {
     let what_ifs = pane.what_ifs();
     let Some(words) = what_ifs.and_then(WhatIfs::words) else {
-        if status_ui(ui, breakpoint, pane, state) {
-            commands.push(Command::Branch(BranchCommand::Continue(pane.id)));
-        }
+        commands.extend(
+            status_ui(ui, breakpoint, pane, state).map(|link| match link {
+                Link::Continue => Command::Branch(BranchCommand::Continue(pane.id)),
+                Link::Reply => Command::Reply(pane.id),
+            }),
+        );
         return None;
     };
     let clicked = what_if_ui(ui, pane, &words, state);
     what_ifs?.first_changed().filter(|_| clicked)
 }
 
-/// Draws the status on the left and the token counts on the right. Returns whether "Continue" was
-/// clicked, which is offered if the text was interrupted.
-fn status_ui(ui: &mut Ui, breakpoint: Breakpoint, pane: &Pane, state: &AppState) -> bool {
+/// Draws the status on the left and the token counts on the right. Returns the link that was clicked:
+/// "Continue" is offered if the text was interrupted, "Reply" if it is an answer.
+fn status_ui(ui: &mut Ui, breakpoint: Breakpoint, pane: &Pane, state: &AppState) -> Option<Link> {
     let model_ready = state.models.of(pane).is_some();
     let prices = state.view.prices;
     let theme = Theme::of(ui);
@@ -75,12 +88,14 @@ fn status_ui(ui: &mut Ui, breakpoint: Breakpoint, pane: &Pane, state: &AppState)
                 Some(words) => (false, words, theme.text_2),
                 None => status_text(ui, &pane.status, model_ready),
             };
-            let can_continue = state.can_continue(pane);
-            let reserved = if can_continue {
-                Face::Small.width(ui, CONTINUE) + ui.spacing().item_spacing.x
+            let link = if state.can_continue(pane) {
+                Some((Link::Continue, CONTINUE))
             } else {
-                0.0
+                state.can_reply(pane).then_some((Link::Reply, REPLY))
             };
+            let reserved = link.map_or(0.0, |(_, label)| {
+                Face::Small.width(ui, label) + ui.spacing().item_spacing.x
+            });
             if let Some(found) = contradiction_of(pane, state) {
                 let (words, short) = contradiction_words(found);
                 wrong_ui(ui, &words, &short, reserved);
@@ -101,21 +116,27 @@ fn status_ui(ui: &mut Ui, breakpoint: Breakpoint, pane: &Pane, state: &AppState)
                     ui.add(Label::new(label).truncate());
                 });
             }
-            can_continue && continue_ui(ui)
+            let (link, label) = link?;
+            link_ui(ui, link, label).then_some(link)
         })
         .inner
     })
     .inner
 }
 
-/// Draws the link that continues the text. Returns whether it was clicked.
-fn continue_ui(ui: &mut Ui) -> bool {
+/// Draws a link. Returns whether it was clicked.
+fn link_ui(ui: &mut Ui, link: Link, label: &str) -> bool {
     let theme = Theme::of(ui);
-    let label = Face::Small.text(CONTINUE).color(theme.text_1);
+    let label = Face::Small.text(label).color(theme.text_1);
     let label = Label::new(label.underline()).selectable(false);
     let response = ui.add(label.sense(Sense::click()));
     focus_ring(ui, &response, 4);
-    let hint = "Continue where the text was interrupted, with the pane’s current settings";
+    let hint = match link {
+        Link::Continue => {
+            "Continue where the text was interrupted, with the pane’s current settings"
+        }
+        Link::Reply => "Write the next message. All panes answer it after this text",
+    };
     response.on_hover_text(hint).clicked()
 }
 

@@ -8,7 +8,9 @@ use candle_core::quantized::GgmlDType;
 use candle_core::quantized::gguf_file::Value;
 use quartet::decoding::TokenId;
 use quartet::engine::{EngineError, LoadedModel};
-use quartet::generation::{ChatSettings, ChatSupport, PieceKind, PromptText, TemplateSwitch};
+use quartet::generation::{
+    ChatMessage, ChatRole, ChatSettings, ChatSupport, PieceKind, PromptText, TemplateSwitch,
+};
 use serde_json::json;
 
 use crate::decoder::fixture::{N_VOCAB, open, tokenizer, write_folder, write_gguf};
@@ -387,4 +389,31 @@ fn a_token_spelled_like_an_end_tag_is_an_end_token_only_if_the_file_says_so() {
         let found = model.vocabulary.piece(TokenId(2));
         assert_eq!((found.bytes.as_slice(), found.kind), (&b"</s>"[..], piece));
     }
+}
+
+#[test]
+fn earlier_messages_are_rendered_before_the_one_to_answer() {
+    let template = "{% for message in messages %}[{{ message.role }} {{ message.content }}]\
+                    {% endfor %}";
+    let template = ("chat_template.jinja", template.to_owned());
+    let model = folder_with(&[config(false), template]).unwrap();
+    let message = |role, content: &str| ChatMessage {
+        role,
+        content: content.to_owned(),
+    };
+    let settings = ChatSettings {
+        system: Some("w1".to_owned()),
+        history: vec![
+            message(ChatRole::User, "w2"),
+            message(ChatRole::Assistant, "w3"),
+        ],
+        ..ChatSettings::default()
+    };
+    let prompt = PromptText::chat_with("w4", settings.clone());
+    let chat = model.encode_prompt(&prompt).unwrap().chat.unwrap();
+    let rendered = "[system w1][user w2][assistant w3][user w4]";
+    assert_eq!(
+        (chat.rendered.as_str(), &chat.settings),
+        (rendered, &settings)
+    );
 }

@@ -65,8 +65,8 @@ pub use pane_settings::PaneSettings;
 pub use pane_settings::{chain_words, default_name, needs_seed};
 pub use piece::{Piece, PieceKind};
 pub use prompt::{
-    ChatRecord, ChatSettings, ChatSupport, GIVEN_VARIABLES, PromptForm, PromptText, PromptToken,
-    TemplateKwargs, TemplateSwitch,
+    ChatMessage, ChatRecord, ChatRole, ChatSettings, ChatSupport, GIVEN_VARIABLES, PromptForm,
+    PromptText, PromptToken, TemplateKwargs, TemplateSwitch,
 };
 pub use prompt_check::PromptCheck;
 pub use recommended_sampling::RecommendedSampling;

@@ -31,7 +31,44 @@ pub struct ChatSettings {
     /// The system message, which may be empty. Many templates write one of their own if there is
     /// none.
     pub system: Option<String>,
+    /// The messages before the one to answer, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub history: Vec<ChatMessage>,
     pub kwargs: TemplateKwargs,
+}
+
+/// A message of a chat before the one to answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChatMessage {
+    pub role: ChatRole,
+    pub content: String,
+}
+
+/// Who wrote a message of a chat.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChatRole {
+    User,
+    /// The model.
+    Assistant,
+}
+
+impl ChatRole {
+    /// Returns its name in messages: "user".
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Assistant => "assistant",
+        }
+    }
+
+    /// Returns its name in a heading: "User".
+    pub const fn heading(self) -> &'static str {
+        match self {
+            Self::User => "User",
+            Self::Assistant => "Assistant",
+        }
+    }
 }
 
 impl ChatSettings {

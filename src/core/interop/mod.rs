@@ -3,10 +3,12 @@
 //! Pure functions. This module knows nothing about engines, threads or windows, and touches no
 //! files.
 
+mod messages;
 mod pane_spec;
 pub mod presets;
 pub mod tools;
 
+pub use messages::{Messages, MessagesError};
 pub use pane_spec::{
     GRAMMAR, PaneSpecError, VARY_GRAMMAR, filter_words, parse_axis, with_grammar_files,
 };

@@ -156,6 +156,12 @@ fn push_prompt(page: &mut String, prompt: &PromptRecord, scored: bool) {
             if let Some(kwargs) = chat.settings.kwargs_json() {
                 entry("Template variables", &kwargs);
             }
+            for message in &chat.settings.history {
+                entry(
+                    &format!("Earlier: {}", message.role.heading()),
+                    &message.content,
+                );
+            }
             entry("Message", &prompt.text);
             entry(&format!("As the model read it, {n_tokens}"), &chat.rendered);
         }

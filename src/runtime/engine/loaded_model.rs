@@ -10,7 +10,7 @@ use super::{
 use crate::decoding::TokenId;
 use crate::generation::RecommendedSampling;
 use crate::generation::{
-    ByteSize, ChatRecord, ChatSettings, ChatSupport, ModelInfo, PromptCheck, PromptForm,
+    ByteSize, ChatRecord, ChatRole, ChatSettings, ChatSupport, ModelInfo, PromptCheck, PromptForm,
     PromptRecord, PromptText, Vocabulary,
 };
 use crate::kernels::ReturnedMemory;
@@ -198,6 +198,13 @@ impl LoadedModel {
         let mut messages = Vec::new();
         if let Some(system) = &settings.system {
             messages.push(message(Role::System, system));
+        }
+        for earlier in &settings.history {
+            let role = match earlier.role {
+                ChatRole::User => Role::User,
+                ChatRole::Assistant => Role::Assistant,
+            };
+            messages.push(message(role, &earlier.content));
         }
         messages.push(message(Role::User, text));
         template.render(&messages, true, &settings.kwargs)

@@ -79,6 +79,11 @@ impl ServerApi for LlamaServer {
         if let Some(system) = &settings.system {
             messages.push(json!({ "role": "system", "content": system }));
         }
+        let history = settings.history.iter();
+        messages.extend(
+            history
+                .map(|earlier| json!({ "role": earlier.role.name(), "content": earlier.content })),
+        );
         messages.push(json!({ "role": "user", "content": message }));
         let mut body = json!({ "messages": messages });
         if let (false, Some(body)) = (settings.kwargs.is_empty(), body.as_object_mut()) {

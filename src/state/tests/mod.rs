@@ -30,11 +30,14 @@ mod writing;
 
 use std::sync::Arc;
 
-use super::{AppState, BranchChange, BranchCommand, BranchTarget, Command, Effect, Pin, Settings};
+use super::{
+    AppState, BranchChange, BranchCommand, BranchTarget, Command, Effect, Pin, PromptMode, Settings,
+};
 use crate::decoding::TokenId;
 use crate::generation::testing::generation;
 use crate::generation::{
-    ChatSupport, FinishReason, Generation, Piece, PromptRecord, PromptText, PromptToken,
+    ChatRecord, ChatSettings, ChatSupport, FinishReason, Generation, Piece, PromptRecord,
+    PromptText, PromptToken,
 };
 pub(crate) use crate::worker::Request;
 pub(crate) use crate::worker::{
@@ -179,6 +182,34 @@ pub(crate) fn written() -> AppState {
     // The hint about tokens was closed.
     state.view.knows_tokens = true;
     state.notices.clear();
+    state
+}
+
+/// A state in which all panes have answered this message with these tokens.
+pub(crate) fn chat_written(message: &str, pieces: &[(&str, f64)]) -> AppState {
+    let (mut state, _) = AppState::new(Settings::default(), ModelSource::Embedded);
+    state.on_event(loaded_with(ChatSupport::ready()));
+    state.prompt.mode = PromptMode::Chat;
+    state.prompt.text = message.to_owned();
+    let ids = asked(&state.apply(Command::GenerateAll));
+    let prompt = Arc::new(PromptRecord {
+        text: message.to_owned(),
+        chat: Some(ChatRecord {
+            settings: ChatSettings::default(),
+            rendered: message.to_owned(),
+        }),
+        ..PromptRecord::clone(&generation(pieces).prompt)
+    });
+    let started = Progress::Started {
+        ids: ids.clone(),
+        prompt,
+    };
+    state.on_event(Event::Progress(started));
+    for id in ids {
+        write_more(&mut state, id, pieces);
+        let reason = FinishReason::EndOfText;
+        state.on_event(Event::Progress(Progress::Finished { id, reason }));
+    }
     state
 }
 

@@ -87,6 +87,7 @@ fn the_switches_of_a_template_are_offered_in_chat_mode_and_sent() {
     state.prompt.template_kwargs.insert(variable, false.into());
     let settings = ChatSettings {
         system: Some("Be kind".to_owned()),
+        history: Vec::new(),
         kwargs: state.prompt.template_kwargs.clone(),
     };
     assert_eq!(

@@ -5,6 +5,7 @@ use egui::{
     WidgetInfo, vec2,
 };
 
+use super::history::history_ui;
 use super::starters::{starter_chips_ui, starter_menu_ui};
 use super::switches::switches_ui;
 use super::tokens::TokensView;
@@ -33,8 +34,9 @@ pub(super) fn head_ui(
         ui.label(Face::Micro.text("Prompt").color(Theme::of(ui).text_3));
         changed |= mode_ui(ui, state);
         changed |= switches_ui(ui, state);
+        history_ui(ui, state, commands);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if state.prompt.text.is_empty() {
+            if state.prompt.text.is_empty() && state.prompt.history.is_empty() {
                 changed |= starter_chips_ui(ui, state);
             } else {
                 length_ui(ui, card, state, view, commands);

@@ -1,6 +1,7 @@
 //! The prompt card: the prompt's text, its mode and how the model tokenizes it.
 
 mod head;
+mod history;
 mod lines;
 mod refusal;
 mod starters;
@@ -108,6 +109,8 @@ fn n_all_rows(ui: &Ui, text: &str, TextStyle { face, width }: TextStyle) -> usiz
 pub(super) struct PromptCard {
     tokens: TokensView,
     was_drawn: bool,
+    /// The number of messages before the one to answer.
+    n_earlier: usize,
 }
 
 impl PromptCard {
@@ -152,7 +155,9 @@ impl PromptCard {
             has_focus |= system.has_focus();
         }
         let text = text_ui(&mut child_ui(ui, body, "prompt text"), state);
-        if !std::mem::replace(&mut self.was_drawn, true) {
+        let n_earlier = state.prompt.history.len();
+        let replies = n_earlier > std::mem::replace(&mut self.n_earlier, n_earlier);
+        if !std::mem::replace(&mut self.was_drawn, true) || replies {
             focus_at_end(ui, text.id, &state.prompt.text);
         }
         changed |= text.changed();

@@ -15,8 +15,8 @@ use crate::decoding::{Filter, GrammarRule, TokenId};
 use crate::export::json::settings::{Finish, Settings};
 use crate::export::json::{Form, N_VOCAB_MAX, ParseError};
 use crate::generation::{
-    ChatRecord, ChatSettings, EarlierSettings, Generation, ModelInfo, Piece, PromptRecord,
-    TemplateKwargs, Vocabulary,
+    ChatMessage, ChatRecord, ChatSettings, EarlierSettings, Generation, ModelInfo, Piece,
+    PromptRecord, TemplateKwargs, Vocabulary,
 };
 
 /// A generation's entry in the file.
@@ -92,6 +92,8 @@ pub(super) struct Prompt {
 #[serde(deny_unknown_fields)]
 struct Chat {
     system: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    history: Vec<ChatMessage>,
     #[serde(default, skip_serializing_if = "TemplateKwargs::is_empty")]
     template_kwargs: TemplateKwargs,
     rendered: String,
@@ -243,6 +245,7 @@ impl Prompt {
             text: prompt.text.clone(),
             chat: prompt.chat.clone().map(|chat| Chat {
                 system: chat.settings.system,
+                history: chat.settings.history,
                 template_kwargs: chat.settings.kwargs,
                 rendered: chat.rendered,
             }),
@@ -266,6 +269,7 @@ impl Prompt {
             chat: self.chat.clone().map(|chat| ChatRecord {
                 settings: ChatSettings {
                     system: chat.system,
+                    history: chat.history,
                     kwargs: chat.template_kwargs,
                 },
                 rendered: chat.rendered,

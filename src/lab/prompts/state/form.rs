@@ -11,7 +11,7 @@ use crate::analysis::sweep::Parameter;
 use crate::decoding::FilterKind;
 use crate::export::read_text_at_most;
 use crate::generation::formatting::io_words;
-use crate::generation::{ChatSettings, Limits, PromptForm, PromptText};
+use crate::generation::{ChatMessage, ChatRole, ChatSettings, Limits, PromptForm, PromptText};
 use crate::lab::prompts::TaskText;
 use crate::lab::prompts::figures::checks::{Answer, Check, Verdict, exact_texts};
 use crate::lab::prompts::figures::tasks::{N_MAX_BYTES, Role, Task, TaskFile, TaskPrompt};
@@ -304,22 +304,21 @@ pub(in crate::lab::prompts) fn task_text(
     };
     let Some(prompt) = prompt_of(&task.prompt, form) else {
         return Err(format!(
-            "Line {}: a conversation; Quartet answers single messages, with a system message or \
-             without",
+            "Line {}: its last message is not the user’s, or a system message is not the first",
             task.line
         ));
     };
     Ok(TaskText { prompt, right })
 }
 
-/// Returns the prompt of a task, or `None` for a conversation. Messages are answered with the chat
-/// template even if the window's prompt is not a message.
+/// Returns the prompt of a task, or `None` if its messages can't be answered. Messages are answered with
+/// the chat template even if the window's prompt is not a message.
 fn prompt_of(prompt: &TaskPrompt, form: &PromptForm) -> Option<PromptText> {
     let settings = match form {
         PromptForm::Chat(settings) => Some(settings.clone()),
         PromptForm::Raw => None,
     };
-    let messages = match (prompt, settings) {
+    let (messages, settings) = match (prompt, settings) {
         (TaskPrompt::Text { text, .. }, None) => return Some(PromptText::raw(text)),
         (TaskPrompt::Text { text, system }, Some(settings)) => {
             let system = system.clone().or(settings.system);
@@ -328,18 +327,26 @@ fn prompt_of(prompt: &TaskPrompt, form: &PromptForm) -> Option<PromptText> {
         }
         (TaskPrompt::Messages(messages), settings) => (messages.as_slice(), settings),
     };
-    let (messages, settings) = messages;
-    let (system, message) = match messages {
-        [message] => (None, message),
-        [system, message] if system.role == Role::System => (Some(&system.content), message),
-        _ => return None,
+    let (system, messages) = match messages {
+        [system, rest @ ..] if system.role == Role::System => (Some(&system.content), rest),
+        messages => (None, messages),
     };
+    let (last, earlier) = messages.split_last()?;
+    let earlier = earlier.iter().map(|message| {
+        let role = match message.role {
+            Role::User => ChatRole::User,
+            Role::Assistant => ChatRole::Assistant,
+            Role::System => return None,
+        };
+        let content = message.content.clone();
+        Some(ChatMessage { role, content })
+    });
     let settings = ChatSettings {
         system: system.cloned(),
+        history: earlier.collect::<Option<_>>()?,
         ..settings.unwrap_or_default()
     };
-    let is_user = message.role == Role::User;
-    is_user.then(|| PromptText::chat_with(&message.content, settings))
+    (last.role == Role::User).then(|| PromptText::chat_with(&last.content, settings))
 }
 
 /// What the form keeps across restarts.

@@ -1,0 +1,174 @@
+//! The messages of a chat as JSON, in the form of OpenAI's API: a list of objects with `role` and
+//! `content`, or an object with such a list as `messages`.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::generation::{ChatMessage, ChatRole};
+
+/// The maximum number of messages.
+const N_MAX: usize = 10_000;
+
+/// A chat whose last message is to be answered.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Messages {
+    /// The system message, if there is one.
+    pub system: Option<String>,
+    /// The messages of the user and the model before the last one, oldest first.
+    pub history: Vec<ChatMessage>,
+    /// The last message, which is the user's.
+    pub last: String,
+}
+
+/// Why messages can't be answered. Every message is fit to be shown, about an "it".
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum MessagesError {
+    #[error("it is not JSON: line {line}, column {column}")]
+    NotJson { line: usize, column: usize },
+    #[error("it holds no list of messages")]
+    NoList,
+    #[error("it has more than {N_MAX} messages")]
+    TooMany,
+    #[error("message {number} has no {missing}")]
+    Lacks {
+        number: usize,
+        missing: &'static str,
+    },
+    #[error("message {number} is a system message; only the first one can be")]
+    LateSystem { number: usize },
+    #[error("message {number} is by {role:?}; Quartet knows system, user and assistant")]
+    OtherRole { number: usize, role: String },
+    #[error("message {number} holds something other than text")]
+    NotText { number: usize },
+    #[error("the last message is not the user’s, so there is nothing to answer")]
+    NothingToAnswer,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    role: Option<String>,
+    content: Option<Value>,
+}
+
+impl Messages {
+    /// Reads messages from JSON.
+    pub fn parse(json: &str) -> Result<Self, MessagesError> {
+        let read: Value = serde_json::from_str(json).map_err(|error| MessagesError::NotJson {
+            line: error.line(),
+            column: error.column(),
+        })?;
+        let list = read.get("messages").unwrap_or(&read).as_array();
+        let list = list.filter(|list| !list.is_empty());
+        let list = list.ok_or(MessagesError::NoList)?;
+        if list.len() > N_MAX {
+            return Err(MessagesError::TooMany);
+        }
+        let mut messages = Self::default();
+        for (number, message) in (1..).zip(list) {
+            let lacks = |missing| MessagesError::Lacks { number, missing };
+            let message = Message::deserialize(message).map_err(|_error| lacks("role"))?;
+            let role = message.role.ok_or_else(|| lacks("role"))?;
+            let content = message.content.ok_or_else(|| lacks("content"))?;
+            let content = text_of(&content).ok_or(MessagesError::NotText { number })?;
+            let role = match role.as_str() {
+                "user" => ChatRole::User,
+                "assistant" => ChatRole::Assistant,
+                "system" | "developer" if number == 1 => {
+                    messages.system = Some(content);
+                    continue;
+                }
+                "system" | "developer" => return Err(MessagesError::LateSystem { number }),
+                _ => return Err(MessagesError::OtherRole { number, role }),
+            };
+            messages.history.push(ChatMessage { role, content });
+        }
+        match messages.history.pop() {
+            Some(last) if last.role == ChatRole::User => {
+                messages.last = last.content;
+                Ok(messages)
+            }
+            _ => Err(MessagesError::NothingToAnswer),
+        }
+    }
+}
+
+/// Returns the text of a message: a string, or a list of parts that are all text.
+fn text_of(content: &Value) -> Option<String> {
+    match content {
+        Value::String(text) => Some(text.clone()),
+        Value::Array(parts) => {
+            let texts = parts.iter().map(|part| {
+                let is_text = part.get("type").and_then(Value::as_str) == Some("text");
+                part.get("text").and_then(Value::as_str).filter(|_| is_text)
+            });
+            texts.collect()
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Messages, MessagesError, N_MAX};
+    use crate::generation::{ChatMessage, ChatRole};
+
+    #[test]
+    fn a_list_and_a_request_are_read_alike() {
+        let list = r#"[
+            {"role": "system", "content": "Be kind."},
+            {"role": "user", "content": [{"type": "text", "text": "H"}, {"type": "text", "text": "i"}]},
+            {"role": "assistant", "content": "Hello!", "name": "x"},
+            {"role": "user", "content": "Who are you?"}
+        ]"#;
+        let request = format!(r#"{{"model": "m", "messages": {list}}}"#);
+        let message = |role, content: &str| ChatMessage {
+            role,
+            content: content.to_owned(),
+        };
+        let expected = Messages {
+            system: Some("Be kind.".to_owned()),
+            history: vec![
+                message(ChatRole::User, "Hi"),
+                message(ChatRole::Assistant, "Hello!"),
+            ],
+            last: "Who are you?".to_owned(),
+        };
+        for json in [list, &request] {
+            assert_eq!(Messages::parse(json).as_ref(), Ok(&expected));
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_answered_says_why() {
+        let user = r#"{"role": "user", "content": "Hi"}"#;
+        let many = vec![user; N_MAX + 1].join(",");
+        for (json, words) in [
+            ("[", "it is not JSON: line 1, column 1"),
+            ("{}", "it holds no list of messages"),
+            ("[]", "it holds no list of messages"),
+            (&format!("[{many}]"), "it has more than 10000 messages"),
+            (r#"[{"content": "Hi"}]"#, "message 1 has no role"),
+            ("[7]", "message 1 has no role"),
+            (r#"[{"role": "user"}]"#, "message 1 has no content"),
+            (
+                r#"[{"role": "user", "content": [{"type": "image_url"}]}]"#,
+                "message 1 holds something other than text",
+            ),
+            (
+                &format!(r#"[{user}, {{"role": "system", "content": ""}}]"#),
+                "message 2 is a system message; only the first one can be",
+            ),
+            (
+                &format!(r#"[{user}, {{"role": "tool", "content": ""}}]"#),
+                "message 2 is by \"tool\"; Quartet knows system, user and assistant",
+            ),
+            (
+                &format!(r#"[{user}, {{"role": "assistant", "content": ""}}]"#),
+                "the last message is not the user’s, so there is nothing to answer",
+            ),
+        ] {
+            let error: MessagesError = Messages::parse(json).unwrap_err();
+            assert_eq!(error.to_string(), words);
+        }
+    }
+}
