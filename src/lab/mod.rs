@@ -9,6 +9,7 @@ mod experiment;
 mod frame;
 mod list;
 mod open_pane;
+mod shown_picture;
 #[cfg(test)]
 mod tests;
 
