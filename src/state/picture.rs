@@ -61,6 +61,8 @@ impl Plot {
     /// Returns the title for use in a sentence: "the X-ray", "the surprise plot".
     pub fn name_in_sentence(self) -> String {
         match self {
+            Self::Compare => "the comparison".to_owned(),
+            Self::Loop => "the loop".to_owned(),
             Self::Xray => "the X-ray".to_owned(),
             _ => self.name().to_lowercase(),
         }
@@ -80,7 +82,7 @@ impl Plot {
             Self::Texts => "The texts",
             Self::Gaps => "Then and now",
             Self::Compare => "Compare",
-            Self::Loop => "The loop",
+            Self::Loop => "Loop",
             Self::Beams => "The beams",
             Self::Drafts => "The drafts",
         }
@@ -197,7 +199,7 @@ impl PictureTarget {
 
 /// How wide a picture is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(from = "SavedWidth", into = "SavedWidth")]
 pub enum PictureWidth {
     /// As wide as its plot usually is.
     #[default]
@@ -243,6 +245,39 @@ impl PictureWidth {
     }
 }
 
+/// A width in the settings: nothing, a number of points, or "85mm".
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum SavedWidth {
+    Points(Option<u16>),
+    OnPaper(String),
+}
+
+impl From<SavedWidth> for PictureWidth {
+    /// A width of another version of Quartet becomes the usual one.
+    fn from(saved: SavedWidth) -> Self {
+        match saved {
+            SavedWidth::Points(points) => points.map_or(Self::Usual, Self::Points),
+            SavedWidth::OnPaper(length) => {
+                let length = length.strip_suffix("mm").map(str::parse);
+                length
+                    .and_then(Result::ok)
+                    .map_or(Self::Usual, Self::Millimeters)
+            }
+        }
+    }
+}
+
+impl From<PictureWidth> for SavedWidth {
+    fn from(width: PictureWidth) -> Self {
+        match width {
+            PictureWidth::Usual => Self::Points(None),
+            PictureWidth::Points(points) => Self::Points(Some(points)),
+            PictureWidth::Millimeters(length) => Self::OnPaper(format!("{length}mm")),
+        }
+    }
+}
+
 /// The file format of a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PictureFormat {
@@ -262,5 +297,25 @@ impl PictureFormat {
             Self::Svg => "svg",
             Self::Png => "png",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PictureWidth;
+
+    #[test]
+    fn a_width_survives_in_the_settings_also_of_an_older_version() {
+        for (width, saved) in [
+            (PictureWidth::Usual, "null"),
+            (PictureWidth::Points(960), "960"),
+            (PictureWidth::Millimeters(85), "\"85mm\""),
+        ] {
+            assert_eq!(serde_json::to_string(&width).unwrap(), saved);
+            let read: PictureWidth = serde_json::from_str(saved).unwrap();
+            assert_eq!(read, width);
+        }
+        let unknown: PictureWidth = serde_json::from_str("\"3 parsecs\"").unwrap();
+        assert_eq!(unknown, PictureWidth::Usual);
     }
 }

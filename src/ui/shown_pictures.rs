@@ -9,12 +9,14 @@ use crate::design::theme::Theme;
 use crate::design::widgets::Button;
 use crate::state::{
     AppState, BranchesView, Command, DockTab, Document, Page, PathPurpose, PictureDocument,
-    PictureFormat, Plot, capitalize,
+    PictureFormat, Plot,
 };
 
 /// A picture of what is on screen.
 struct ShownPicture {
+    /// Its name in the row, and in a sentence.
     title: String,
+    name: String,
     /// The picture as PDF, SVG and PNG.
     documents: [(PictureFormat, Document); 3],
 }
@@ -39,10 +41,11 @@ pub(super) fn shown_pictures_ui(
         ui.horizontal(|ui| {
             ui.spacing_mut().item_spacing.x = 0.0;
             ui.add_space(10.0);
+            let title = &picture.title;
             let words = if index == 0 {
-                format!("This picture: {}", picture.title)
+                format!("This picture: {title}")
             } else {
-                capitalize(&picture.title)
+                title.clone()
             };
             let words = Face::Small.text(words).color(Theme::of(ui).text_2);
             let size = vec2(TITLE, ui.spacing().interact_size.y);
@@ -58,16 +61,18 @@ pub(super) fn shown_pictures_ui(
 }
 
 fn buttons_ui(ui: &mut Ui, picture: &ShownPicture, commands: &mut Vec<Command>) {
-    let ShownPicture { title, documents } = picture;
+    let ShownPicture {
+        name, documents, ..
+    } = picture;
     let formats = documents.iter().map(|(format, document)| {
         let label = format.extension().to_uppercase();
-        let name = format!("Save {title} as {label}");
+        let name = format!("Save {name} as {label}");
         let purpose = PathPurpose::Save(document.clone());
         (label, name, Command::AskPath(purpose))
     });
     let [_, (_, svg), _] = documents;
     let copy = Command::CopyPicture(svg.clone());
-    let copy = ("Copy".to_owned(), format!("Copy {title}"), copy);
+    let copy = ("Copy".to_owned(), format!("Copy {name}"), copy);
     for (label, name, command) in formats.chain([copy]) {
         if ui.add(Button::new(&label).name(&name).quiet()).clicked() {
             commands.push(command);
@@ -81,11 +86,12 @@ fn buttons_ui(ui: &mut Ui, picture: &ShownPicture, commands: &mut Vec<Command>) 
 fn shown_pictures(state: &AppState) -> Vec<ShownPicture> {
     match state.page {
         Page::Lab => {
-            let title = state.lab.tab.name().to_lowercase();
+            let title = state.lab.tab.name().to_owned();
             let documents =
                 PictureFormat::ALL.map(|format| Some((format, state.lab.shown_picture(format)?)));
             match documents {
                 [Some(pdf), Some(svg), Some(png)] => vec![ShownPicture {
+                    name: title.to_lowercase(),
                     title,
                     documents: [pdf, svg, png],
                 }],
@@ -100,7 +106,8 @@ fn shown_pictures(state: &AppState) -> Vec<ShownPicture> {
                 Vec::new()
             };
             let pictures = plots.into_iter().map(|plot| ShownPicture {
-                title: plot.name_in_sentence(),
+                title: plot.name().to_owned(),
+                name: plot.name_in_sentence(),
                 documents: PictureFormat::ALL
                     .map(|format| (format, Document::new(PictureDocument { plot, format }))),
             });
@@ -169,7 +176,7 @@ mod tests {
         for (tab, expected) in [
             (
                 DockTab::Compare,
-                vec!["Save compare as PDF", "Save the texts as PDF"],
+                vec!["Save the comparison as PDF", "Save the texts as PDF"],
             ),
             (
                 DockTab::Loop,
@@ -197,13 +204,13 @@ mod tests {
         state.view.dock_tab = DockTab::Compare;
         let mut window = window_of(vec2(900.0, 600.0), state);
         press(&mut window, "Export");
-        press(&mut window, "Save compare as PDF");
+        press(&mut window, "Save the comparison as PDF");
         assert!(
             window.query_by_label("Run as JSON…").is_none(),
             "the menu closes"
         );
         press(&mut window, "Export");
-        press(&mut window, "Copy compare");
+        press(&mut window, "Copy the comparison");
         assert!(window.query_by_label("Run as JSON…").is_none());
     }
 

@@ -6,6 +6,8 @@
 //! draw.
 
 mod escape;
+#[cfg(test)]
+mod page_tests;
 mod steps;
 
 use self::escape::{Look, data_url, escaped, script_json, shown};

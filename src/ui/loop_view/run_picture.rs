@@ -72,7 +72,7 @@ fn n_in_row(width: f32) -> usize {
 
 impl PicturePlot for LoopPicture {
     fn title(&self) -> &'static str {
-        "The loop"
+        "Loop"
     }
 
     fn default_size(&self) -> [f32; 2] {
@@ -94,7 +94,7 @@ impl PicturePlot for LoopPicture {
         } else {
             format!("token {number} of {n_steps}")
         };
-        title_ui(ui, "The loop", Some(self.at.pane), &[words]);
+        title_ui(ui, "Loop", Some(self.at.pane), &[words]);
         let area = ui.available_rect_before_wrap();
         boxes_ui(ui, area, self.step(), n_in_row(area.width()));
     }

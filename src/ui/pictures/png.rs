@@ -1,5 +1,6 @@
 //! Rasterizes SVG to PNG with the bundled faces, so that it looks the same on every machine.
 
+use flate2::Crc;
 use resvg::tiny_skia::{Pixmap, Transform};
 
 use super::vector::VectorDrawing;
@@ -28,6 +29,12 @@ pub enum PictureError {
 /// The maximum width and height, in pixels.
 const MAX_SIDE: u32 = 16_384;
 
+/// The length of the signature of a PNG and its first chunk, after which others may follow.
+const HEAD: usize = 8 + 25;
+
+/// The points of a drawing in a meter: 96 in an inch, as in CSS.
+const POINTS_PER_METER: f64 = 96.0 / 0.0254;
+
 /// A picture as rows of pixels.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pixels {
@@ -41,9 +48,24 @@ pub struct Pixels {
 /// sharp in print.
 pub fn png(svg: &str, scale: f32) -> Result<Vec<u8>, PictureError> {
     let encoded = rasterized(svg, scale)?.encode_png();
-    encoded.map_err(|error| PictureError::EncodingFailed {
+    let encoded = encoded.map_err(|error| PictureError::EncodingFailed {
         message: error.to_string(),
-    })
+    })?;
+    Ok(with_size_on_paper(&encoded, scale))
+}
+
+/// Says how large the pixels of a PNG are, so that it has the same size on paper as the PDF.
+fn with_size_on_paper(png: &[u8], scale: f32) -> Vec<u8> {
+    let per_meter = count(f64::from(scale) * POINTS_PER_METER) as u32;
+    let mut chunk = b"pHYs".to_vec();
+    chunk.extend(per_meter.to_be_bytes().repeat(2));
+    // The unit is the meter.
+    chunk.push(1);
+    let mut sum = Crc::new();
+    sum.update(&chunk);
+    let length = 9_u32.to_be_bytes();
+    let (head, rest) = png.split_at(HEAD.min(png.len()));
+    [head, &length, &chunk, &sum.sum().to_be_bytes(), rest].concat()
 }
 
 /// Rasterizes a drawing at `scale` pixels per point.

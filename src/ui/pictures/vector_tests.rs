@@ -91,6 +91,20 @@ fn a_picture_is_the_same_file_each_time() {
 }
 
 #[test]
+fn a_png_has_the_size_of_the_pdf_on_paper() {
+    let style = PictureStyle {
+        scale: 4,
+        ..on_paper(85)
+    };
+    let png = encode(&drawing(style), PictureFormat::Png, style).unwrap();
+    let pixmap = resvg::tiny_skia::Pixmap::decode_png(&png).unwrap();
+    assert_eq!(&png[37..41], b"pHYs");
+    let per_meter = u32::from_be_bytes(png[41..45].try_into().unwrap());
+    let width = 1000.0 * f64::from(pixmap.width()) / f64::from(per_meter);
+    assert!((width - 85.0).abs() < 0.1, "{width} mm");
+}
+
+#[test]
 fn outlined_text_looks_as_before_without_any_font() {
     let style = PictureStyle {
         outlined_text: true,
