@@ -217,11 +217,11 @@ mod tests {
                 window: 1,
             })));
         for (text, missing) in [
-            (marked, &[][..]),
-            (generation(&pieces), &["watermark"]),
+            (marked, &["compare"][..]),
+            (generation(&pieces), &["compare", "watermark"]),
             (
                 scored(&pieces, "sample"),
-                &["speed", "time-per-token", "watermark"],
+                &["compare", "speed", "time-per-token", "watermark"],
             ),
         ] {
             let contents = contents(&[Some(&text)]);
