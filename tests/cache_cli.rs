@@ -40,7 +40,7 @@ fn a_measurement_is_printed_and_exported_in_every_format() {
     assert!(json["first_different_token"].is_null());
     let table = fs::read_to_string(export.join("cache.csv")).unwrap();
     assert!(table.contains("token,cache_off,"), "{table}");
-    for name in ["cache.svg", "cache.png"] {
+    for name in ["cache.pdf", "cache.svg", "cache.png"] {
         assert!(fs::metadata(export.join(name)).unwrap().len() > 1000);
     }
 }

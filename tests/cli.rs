@@ -229,6 +229,7 @@ fn files_are_written_to_the_requested_paths() {
         let bytes = std::fs::read(export.join(&name)).unwrap();
         let begins = |start: &[u8]| bytes.starts_with(start);
         match Path::new(&name).extension().and_then(|end| end.to_str()) {
+            Some("pdf") => assert!(begins(b"%PDF"), "{name}"),
             Some("svg") => assert!(begins(b"<svg"), "{name}"),
             Some("png") => assert!(begins(b"\x89PNG"), "{name}"),
             _ => assert!(!bytes.is_empty(), "{name}"),
@@ -237,6 +238,44 @@ fn files_are_written_to_the_requested_paths() {
     let xray = read(&export.join("x-ray.svg"));
     assert!(xray.contains(">X-ray<") && xray.contains("Logit"));
     assert!(read(&export.join("texts.svg")).contains(">Pure sampling<"));
+    for name in ["texts.svg", "compare.svg", "loop.svg", "run.html", "run.md"] {
+        assert!(
+            read(&export.join(name)).contains(" UTC"),
+            "{name} has a date"
+        );
+    }
+}
+
+#[test]
+fn an_export_has_the_width_the_letters_and_the_tables_that_were_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = ["generate", "--prompt", PROMPT, "--max-tokens", "4"];
+    let place = [
+        "--pane",
+        "greedy",
+        "--export",
+        folder.path().to_str().unwrap(),
+    ];
+    let style = ["--picture-width", "85mm", "--outline-text", "--excel"];
+    let output = quartet(&[&arguments[..], &place, &style].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+    let svg = std::fs::read_to_string(folder.path().join("texts.svg")).unwrap();
+    assert!(
+        svg.contains("width=\"321.2") && !svg.contains("<text"),
+        "{svg}"
+    );
+    let table = std::fs::read_to_string(folder.path().join("run.csv")).unwrap();
+    assert!(table.starts_with("\u{FEFF}run,"), "{table}");
+    assert!(table.trim_end().ends_with('Z'), "{table}");
+
+    let wrong = [&arguments[..], &["--picture-width", "8.5cm"]].concat();
+    let output = quartet(&wrong);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        stderr(&output).contains("such as 85mm"),
+        "{}",
+        stderr(&output)
+    );
 }
 
 #[test]

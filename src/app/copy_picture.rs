@@ -6,8 +6,8 @@ use std::thread;
 use eframe::egui::{self, ColorImage};
 
 use crate::state::Command;
-use crate::ui::documents::Drawing;
-use crate::ui::pictures::pixels;
+use crate::ui::documents::{Content, Render};
+use crate::ui::pictures::{Pixels, pixels};
 
 /// How many finished pictures can wait for the next frame.
 const N_WAITING: usize = 4;
@@ -26,20 +26,18 @@ impl Default for Copies {
 }
 
 impl Copies {
-    /// Draws a plot on a background thread, at `scale` pixels per point. Reports a failure as a
+    /// Draws a picture on a background thread, at `scale` pixels per point. Reports a failure as a
     /// command.
     pub(super) fn start(
         &self,
         ctx: &egui::Context,
-        drawing: Result<Drawing, String>,
+        render: Result<Render, String>,
         scale: u8,
         answers: SyncSender<Command>,
     ) {
         let (ctx, sender) = (ctx.clone(), self.sender.clone());
         let draw = move || {
-            let drawn = drawing
-                .and_then(|draw| pixels(&draw(), scale.into()).map_err(|error| error.to_string()));
-            match drawn {
+            match render.and_then(|render| painted(render()?, scale)) {
                 Ok(pixels) => {
                     let image = ColorImage::from_rgba_premultiplied(pixels.size, &pixels.rgba);
                     // The receiver is gone if the app was closed.
@@ -64,4 +62,13 @@ impl Copies {
             ctx.copy_image(image);
         }
     }
+}
+
+/// Paints a rendered SVG.
+fn painted(content: Content, scale: u8) -> Result<Pixels, String> {
+    let Content::File(svg) = content else {
+        return Err("it is no picture".to_owned());
+    };
+    let svg = String::from_utf8(svg).map_err(|error| error.to_string())?;
+    pixels(&svg, scale.into()).map_err(|error| error.to_string())
 }

@@ -24,7 +24,6 @@ use crate::state::{
     Settings, SystemFolders, ThemeChoice,
 };
 use crate::ui::WindowUi;
-use crate::ui::documents::picture_drawing;
 use crate::ui::pictures::Look;
 use crate::worker::{
     DownloadEvent, Downloads, Event, HubConfig, ModelSource, Worker, hub_config, models_folder,
@@ -343,10 +342,10 @@ impl App {
             Effect::Send(request) => self.worker.send(request),
             Effect::RestartWorker => self.worker = (self.start_worker)(wake(ctx)),
             Effect::CopyText(text) => ctx.copy_text(text),
-            Effect::CopyPicture(plot) => {
+            Effect::CopyPicture(picture) => {
                 let look = Look::of(&self.state, ctx);
-                let drawing = picture_drawing(&self.state, plot, look);
-                self.copies.start(ctx, drawing, look.style.scale, answers);
+                let render = documents::gather(&self.state, &picture, look);
+                self.copies.start(ctx, render, look.style.scale, answers);
             }
             Effect::OpenDialog(purpose) => {
                 dialogs::open(ctx, self.dialogs, frame, purpose, answers);

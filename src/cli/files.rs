@@ -5,20 +5,27 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::console;
+use super::export_style::ExportStyleArguments;
 use crate::export::json::{self, Form, RunHeader};
 use crate::export::{
     FileFacts, check_writable, is_archive_name, write_archive, write_by_name, write_folder,
 };
 use crate::generation::formatting::{counted, io_words};
 use crate::generation::{Generation, listed};
-use crate::state::{MAX_PANES, PictureStyle, unix_time_secs};
+use crate::state::{MAX_PANES, unix_time_secs};
 use crate::ui::run_folder::{self, RenderedRun};
 
 /// Writes the run in every format, with its plots, to a folder or to an archive whose name ends in
 /// `.zip`: all files or none. Creates the folder if it is missing.
-pub(crate) fn export_run(path: &Path, generations: &[&Generation]) -> Result<(), String> {
+pub(crate) fn export_run(
+    path: &Path,
+    generations: &[&Generation],
+    style: ExportStyleArguments,
+) -> Result<(), String> {
     let panes: Vec<Option<&Generation>> = generations.iter().copied().map(Some).collect();
-    let files = run_folder::files(&panes, rendered_run(generations), PictureStyle::default())?;
+    let mut run = rendered_run(generations);
+    run.facts.csv_reader = style.csv_reader();
+    let files = run_folder::files(&panes, run, style.pictures.style())?;
     if !is_archive_name(path) {
         return export_folder(path, "the run", &files);
     }

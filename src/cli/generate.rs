@@ -8,6 +8,7 @@ use super::compute::ComputeArguments;
 use super::console;
 use super::count::{N_MAX_TOKENS, count};
 use super::exact;
+use super::export_style::ExportStyleArguments;
 use super::failure::Failure;
 use super::files::{
     NewFolder, check_file, export_run, json_file, prepare_export, run_file, write_file,
@@ -95,10 +96,13 @@ pub(super) struct Arguments {
     json: Option<PathBuf>,
 
     /// Export the run to this folder, or to an archive if the name ends in .zip, in every format,
-    /// with all plots, the X-ray and the tinted texts as SVG and PNG: the same files as Everything
+    /// with all plots, the X-ray and the tinted texts as PDF, SVG and PNG: the same files as Everything
     /// in the window’s Export menu
     #[arg(long, value_name = "FOLDER")]
     export: Option<PathBuf>,
+
+    #[command(flatten)]
+    style: ExportStyleArguments,
 
     /// Also report how far the probabilities are from those of a forward pass in f32 over the
     /// dequantized weights, and what other roundings of inputs, other cache formats and other
@@ -232,7 +236,7 @@ impl Arguments {
                 succeeded &= report_error(&write_file(path, &json()));
             }
             if let Some(path) = &self.export {
-                succeeded &= report_error(&export_run(path, generations));
+                succeeded &= report_error(&export_run(path, generations, self.style));
             }
         }
         printed.and(if succeeded {

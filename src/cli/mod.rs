@@ -11,6 +11,7 @@ pub(crate) mod count;
 mod detect;
 mod device;
 mod exact;
+pub(crate) mod export_style;
 pub(crate) mod failure;
 pub(crate) mod files;
 mod generate;

@@ -9,6 +9,7 @@ use clap::Args;
 use super::console;
 use super::count::at_least_one;
 use super::device::DeviceArgument;
+use super::export_style::PictureArguments;
 use super::failure::Failure;
 use super::files::{check_file, write_file};
 use super::model::DraftModelArgument;
@@ -18,14 +19,15 @@ use super::replay_json;
 use super::replay_models::RunModels;
 use super::replay_report::{RepeatedRun, Report};
 use crate::analysis::replay::{SecondNeeded, WordsCheck, replay_of};
+use crate::export::json::RunFile;
 use crate::export::read_run;
 use crate::generation::formatting::pane_letter;
 use crate::generation::{
     FinishReason, Generation, GenerationId, ModelInfo, PromptCheck, PromptRecord, TextModels,
 };
 use crate::plots::VerifiedData;
-use crate::state::{PictureFormat, recorded_formats};
-use crate::ui::pictures::{Look, encode, verified_drawing};
+use crate::state::{PictureFormat, PictureStyle, recorded_formats};
+use crate::ui::pictures::{Look, caption, dated, encode, verified_drawing};
 use crate::worker::{
     CacheType, ComputeChoice, Event, InputBits, ModelSource, PaneRequest, Precision, Request,
 };
@@ -101,9 +103,12 @@ pub(super) struct Arguments {
     json: bool,
 
     /// Also draw what was proven about each token, or how far apart the logits are at each token if
-    /// they differ, as an .svg or .png file
+    /// they differ, as a .pdf, .svg or .png file
     #[arg(long, value_name = "FILE", value_parser = picture_path)]
     picture: Option<PathBuf>,
+
+    #[command(flatten)]
+    pictures: PictureArguments,
 }
 
 /// Runs `quartet replay`. Whatever keeps the run from being replayed is a usage error, whose exit
@@ -131,16 +136,26 @@ fn drawn(arguments: &Arguments) -> Result<Report, Failure> {
     }
     let report = replay(arguments)?;
     if let Some(path) = &arguments.picture {
-        write_picture(path, &report).map_err(Failure::usage)?;
+        write_picture(path, &report, arguments.pictures.style()).map_err(Failure::usage)?;
     }
     Ok(report)
 }
 
-/// Generates the run again, unless its file contradicts itself.
+/// Reads the run and generates it again.
 fn replay(arguments: &Arguments) -> Result<Report, Failure> {
     let path = arguments.run.display();
     let then = read_run(&arguments.run)
         .map_err(|error| Failure::usage(format!("{error}\nFile: {path}")))?;
+    let finished_at = then.header.finished_at;
+    let report = repeat(arguments, then)?;
+    Ok(Report {
+        finished_at,
+        ..report
+    })
+}
+
+/// Generates the run again, unless its file contradicts itself.
+fn repeat(arguments: &Arguments, then: RunFile) -> Result<Report, Failure> {
     if let Some(found) = then.contradiction {
         return Ok(Report::contradicted(then.panes, found));
     }
@@ -344,7 +359,7 @@ fn picture_path(path: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(path);
     match picture_format(&path) {
         Some(_) => Ok(path),
-        None => Err("a picture is an .svg or a .png file".to_owned()),
+        None => Err("a picture is a .pdf, an .svg or a .png file".to_owned()),
     }
 }
 
@@ -355,13 +370,17 @@ fn picture_format(path: &Path) -> Option<PictureFormat> {
 }
 
 /// Draws what a replay proved, or how far its numbers are from the recorded ones.
-fn write_picture(path: &Path, report: &Report) -> Result<(), String> {
+fn write_picture(path: &Path, report: &Report, style: PictureStyle) -> Result<(), String> {
     let then: Vec<&Generation> = report.then.iter().collect();
     let now: Vec<&Generation> = report.now.iter().collect();
     let data = VerifiedData::of(&report.verdict, &then, &now);
-    let look = Look::default();
+    let look = Look {
+        style,
+        ..Look::default()
+    };
     let panes: Vec<Option<&Generation>> = then.into_iter().map(Some).collect();
-    let drawing = verified_drawing(&data, report.cause().as_deref(), &panes, look);
+    let caption = dated(&caption(&panes), report.finished_at);
+    let drawing = verified_drawing(&data, report.cause().as_deref(), &caption, look);
     let format = picture_format(path).unwrap_or(PictureFormat::Svg);
     let bytes = encode(&drawing, format, look.style).map_err(|error| error.to_string())?;
     write_file(path, &bytes)

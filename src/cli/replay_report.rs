@@ -17,6 +17,8 @@ pub(super) struct Report {
     pub verdict: Verdict,
     /// What can change the numbers, then and now.
     pub facts: Vec<Fact>,
+    /// When the run was finished, in seconds since 1970.
+    pub finished_at: Option<u64>,
 }
 
 /// A run and its replay.
@@ -40,6 +42,7 @@ impl Report {
             now: Vec::new(),
             verdict,
             facts: Vec::new(),
+            finished_at: None,
         }
     }
 
@@ -61,6 +64,7 @@ impl Report {
             now,
             verdict,
             facts,
+            finished_at: None,
         }
     }
 

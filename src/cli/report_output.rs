@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use super::export_style::ExportStyleArguments;
 use super::failure::Failure;
 use super::files::{NewFolder, check_file, export_folder, new_folder};
 use super::outputs::{OutputFile, check_outputs, write_outputs};
@@ -21,9 +22,12 @@ pub(crate) struct OutputArguments {
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
 
-    /// Export everything to this folder: the JSON, the table, and the picture as SVG and PNG
+    /// Export everything to this folder: the JSON, the table, and the picture as PDF, SVG and PNG
     #[arg(long, value_name = "FOLDER")]
     export: Option<PathBuf>,
+
+    #[command(flatten)]
+    style: ExportStyleArguments,
 }
 
 /// A result in every format.
@@ -62,24 +66,28 @@ impl OutputArguments {
             },
             OutputFile {
                 path: self.csv.as_deref(),
-                render: &|| output.csv.to_vec(),
+                render: &|| self.style.csv_reader().table(output.csv.to_vec()),
             },
         ];
         let folder = self.export.as_deref();
-        let export = folder.map(|folder| move || export(folder, output));
+        let style = self.style;
+        let export = folder.map(|folder| move || export(folder, output, style));
         let export = export.as_ref().map(|export| export as &dyn Fn() -> _);
         write_outputs(&files, || output.report.to_owned(), export)
     }
 }
 
 /// Writes the JSON, the table and the picture: all files or none.
-fn export(folder: &Path, output: &Output<'_>) -> Result<(), String> {
+fn export(folder: &Path, output: &Output<'_>, style: ExportStyleArguments) -> Result<(), String> {
     let name = output.name;
     let mut files = vec![
         (format!("{name}.json"), output.json.to_vec()),
-        (format!("{name}.csv"), output.csv.to_vec()),
+        (
+            format!("{name}.csv"),
+            style.csv_reader().table(output.csv.to_vec()),
+        ),
     ];
-    let style = PictureStyle::default();
+    let style = style.pictures.style();
     let drawing = (output.drawing)(style);
     for format in PictureFormat::ALL {
         let bytes = encode(&drawing, format, style).map_err(|error| error.to_string())?;

@@ -9,6 +9,7 @@ use clap::Args;
 use super::compute::ComputeArguments;
 use super::console;
 use super::count::{N_MAX_TOKENS, count};
+use super::export_style::ExportStyleArguments;
 use super::failure::Failure;
 use super::files::{
     NewFolder, check_file, export_run, json_file, prepare_export, run_file, write_file,
@@ -61,6 +62,9 @@ pub(super) struct Arguments {
     /// format, with its plots
     #[arg(long, value_name = "FOLDER")]
     export: Option<PathBuf>,
+
+    #[command(flatten)]
+    style: ExportStyleArguments,
 }
 
 /// Runs `quartet score`.
@@ -145,7 +149,7 @@ impl Arguments {
             succeeded &= report_error(&write_file(path, &run_file(texts)));
         }
         if let Some(path) = &self.export {
-            succeeded &= report_error(&export_run(path, texts));
+            succeeded &= report_error(&export_run(path, texts, self.style));
         }
         printed.and(if succeeded {
             Ok(())

@@ -5,15 +5,19 @@
 //! run file. `settings` is the pane's description in the `--pane` grammar. If a piece is not valid
 //! UTF-8, `piece` is empty and `bytes` contains it in hexadecimal.
 //!
-//! A text that a spreadsheet would take for a formula is preceded by an apostrophe, which marks
-//! text.
+//! The pieces of a text, joined, are the text. A table for Excel begins with the mark of UTF-8, without
+//! which Excel misreads letters beyond ASCII, and in it an apostrophe marks as text what a spreadsheet
+//! would take for a formula.
 
+use serde::{Deserialize, Serialize};
+
+use super::finish_date::finish_stamp;
 use super::runs::runs;
 use super::{FileFacts, settings_words};
 use crate::decoding::{GrammarReport, Picked};
 use crate::generation::{Generation, PieceKind, Step};
 
-pub(super) const COLUMNS: [&str; 27] = [
+pub(super) const COLUMNS: [&str; 28] = [
     "run",
     "model",
     "pane",
@@ -41,31 +45,72 @@ pub(super) const COLUMNS: [&str; 27] = [
     "unconstrained",
     "mask_secs",
     "second_model",
+    "finished_at",
 ];
 
+/// The program that a CSV table is for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CsvReader {
+    /// One that takes a table as it stands.
+    #[default]
+    Any,
+    /// Excel, which needs to be told that a table is UTF-8, and which cells are no formulas.
+    Excel,
+}
+
+impl CsvReader {
+    /// Returns a table without formulas as this program reads it.
+    pub fn table(self, table: Vec<u8>) -> Vec<u8> {
+        match self {
+            Self::Any => table,
+            Self::Excel => [MARK.as_bytes(), &table].concat(),
+        }
+    }
+}
+
+/// The mark with which a UTF-8 text begins if Excel is to recognize it.
+const MARK: &str = "\u{FEFF}";
+
 /// Renders the table with its header row.
-pub(super) fn render(panes: &[Option<&Generation>], facts: FileFacts) -> String {
+pub(super) fn render(panes: &[Option<&Generation>], facts: FileFacts) -> Vec<u8> {
     let mut table = String::new();
     push_row(&mut table, COLUMNS.map(str::to_owned));
     for (run_index, run) in runs(panes).iter().enumerate() {
         for (pane, generation) in &run.panes {
             let settings = settings_words(generation);
             for (step_index, step) in facts.steps_of(generation) {
-                let numbers = [run_index + 1, step_index + 1];
-                push_row(&mut table, row(numbers, pane, generation, &settings, step));
+                let place = RowPlace {
+                    numbers: [run_index + 1, step_index + 1],
+                    pane,
+                    settings: &settings,
+                };
+                push_row(&mut table, row(&place, generation, step, facts));
             }
         }
     }
-    table
+    facts.csv_reader.table(table.into_bytes())
+}
+
+/// What a row says besides its step.
+struct RowPlace<'a> {
+    /// The numbers of the run and of the step, from 1.
+    numbers: [usize; 2],
+    pane: &'a str,
+    settings: &'a str,
 }
 
 fn row(
-    [run, number]: [usize; 2],
-    pane: &str,
+    place: &RowPlace<'_>,
     generation: &Generation,
-    settings: &str,
     step: &Step,
-) -> [String; 27] {
+    facts: FileFacts,
+) -> [String; 28] {
+    let [run, number] = place.numbers;
+    let as_text = |text: &str| match facts.csv_reader {
+        CsvReader::Any => text.to_owned(),
+        CsvReader::Excel => as_text(text),
+    };
     let trace = &step.trace;
     let entropy_nats = trace.known_entropy_nats();
     let report = trace.grammar.as_deref();
@@ -85,9 +130,9 @@ fn row(
     [
         run.to_string(),
         as_text(&generation.model.name),
-        pane.to_owned(),
+        place.pane.to_owned(),
         as_text(&generation.name),
-        as_text(settings),
+        as_text(place.settings),
         generation.config.seed.to_string(),
         number.to_string(),
         step.token.to_string(),
@@ -110,6 +155,7 @@ fn row(
         text_of(report.and_then(|report| report.unconstrained)),
         text_of(step.time.mask_secs),
         second.map_or_else(String::new, |second| as_text(&second.name)),
+        text_of(facts.finished_at.and_then(finish_stamp)),
     ]
 }
 
@@ -149,14 +195,32 @@ fn quoted(field: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{FileFacts, render};
+    use super::{CsvReader, FileFacts, render};
     use crate::generation::testing::generation;
 
-    #[test]
-    fn no_text_is_a_formula() {
+    fn table(csv_reader: CsvReader) -> String {
         let mut pane = generation(&[("=1+1", 0.5), ("-", 0.25), (" -x", 0.5), ("\tx", 0.5)]);
         pane.name = "@SUM(A1:A9)".to_owned();
-        let table = render(&[Some(&pane)], FileFacts::default());
+        let facts = FileFacts {
+            csv_reader,
+            ..FileFacts::default()
+        };
+        String::from_utf8(render(&[Some(&pane)], facts)).unwrap()
+    }
+
+    #[test]
+    fn joined_pieces_are_the_text() {
+        let table = table(CsvReader::Any);
+        assert!(table.starts_with("run,"), "{table}");
+        for cell in [",=1+1,", ",-,", ",\" -x\",", ",\tx,", ",@SUM(A1:A9),"] {
+            assert!(table.contains(cell), "{cell:?} in {table}");
+        }
+    }
+
+    #[test]
+    fn no_text_of_a_table_for_excel_is_a_formula() {
+        let table = table(CsvReader::Excel);
+        assert!(table.starts_with("\u{FEFF}run,"), "{table}");
         for cell in [",'=1+1,", ",'-,", ",\" -x\",", ",'\tx,", ",'@SUM(A1:A9),"] {
             assert!(table.contains(cell), "{cell:?} in {table}");
         }

@@ -6,6 +6,7 @@
 
 use serde::Serialize;
 
+use super::finish_date::finish_stamp;
 use super::runs::runs;
 use super::{FileFacts, settings_words};
 use crate::decoding::{GrammarReport, Picked, TokenId};
@@ -41,6 +42,7 @@ struct Row<'a> {
     unconstrained: Option<TokenId>,
     mask_secs: Option<f64>,
     second_model: Option<&'a str>,
+    finished_at: Option<String>,
 }
 
 /// Renders the lines.
@@ -55,6 +57,7 @@ pub(super) fn render(panes: &[Option<&Generation>], facts: FileFacts) -> String 
                     pane,
                     settings: &settings,
                     step: step_index + 1,
+                    finished_at: facts.finished_at.and_then(finish_stamp),
                     ..Row::of(generation, step)
                 };
                 // A row is made of strings and finite numbers, so it can always be written.
@@ -102,6 +105,7 @@ impl<'a> Row<'a> {
             unconstrained: report.and_then(|report| report.unconstrained),
             mask_secs: step.time.mask_secs,
             second_model: second.map(|second| second.name.as_str()),
+            finished_at: None,
         }
     }
 }

@@ -24,7 +24,9 @@ mod text;
 mod text_file;
 
 pub use self::archive::{is_archive_name, write_archive};
+pub use self::csv::CsvReader;
 pub use self::file::{check_writable, read_at_most, remove_stale_temporaries, write_atomically};
+pub use self::finish_date::date_words;
 pub use self::folder::write_folder;
 pub use self::futures::{PaneFutures, render_futures};
 pub use self::prompt_hash::prompt_hash;
@@ -114,10 +116,11 @@ pub fn render(format: ExportFormat, generations: &[&Generation]) -> Vec<u8> {
 /// What a file says besides its texts, and what it leaves out of them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FileFacts {
-    /// When the texts were finished, in seconds since 1970. Tables have no place for it.
+    /// When the texts were finished, in seconds since 1970.
     pub finished_at: Option<u64>,
     /// Whether the thoughts of the texts are left out. A JSON file and a web page always have them.
     pub leaves_thoughts_out: bool,
+    pub csv_reader: CsvReader,
 }
 
 impl FileFacts {
@@ -175,7 +178,7 @@ pub fn render_panes(
         }
         ExportFormat::Html => html::render(panes, &[], finished_at).into_bytes(),
         ExportFormat::Markdown => markdown::render(panes, facts).into_bytes(),
-        ExportFormat::Csv => csv::render(panes, facts).into_bytes(),
+        ExportFormat::Csv => csv::render(panes, facts),
         ExportFormat::JsonLines => jsonl::render(panes, facts).into_bytes(),
         ExportFormat::Text => text::render(panes, facts).into_bytes(),
     }

@@ -83,11 +83,12 @@ mod tests {
         let page = html::render(&panes, &[], None);
         assert!(page.contains("Second model of B and C <strong>Small</strong>"));
         let table = csv::render(&panes, FileFacts::default());
+        let table = String::from_utf8(table).unwrap();
         let rows: Vec<&str> = table.lines().collect();
         assert!(
-            rows[0].ends_with(",second_model")
-                && rows[1].ends_with(',')
-                && rows[2].ends_with(",Small")
+            rows[0].ends_with(",second_model,finished_at")
+                && rows[1].ends_with(",,")
+                && rows[2].ends_with(",Small,")
         );
         let lines = jsonl::render(&panes, FileFacts::default());
         assert_eq!(lines.matches("\"second_model\":\"Small\"").count(), 2);

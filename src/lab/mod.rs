@@ -11,6 +11,7 @@ mod kept;
 mod kept_pieces;
 mod list;
 mod open_pane;
+mod shown_picture;
 #[cfg(test)]
 mod tests;
 

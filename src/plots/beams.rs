@@ -330,6 +330,11 @@ impl PicturePlot for BeamTree {
         [size.x.max(560.0) + 2.0 * MARGIN, size.y + AROUND]
     }
 
+    fn size_at(&self, width: f32) -> [f32; 2] {
+        let [usual, height] = self.default_size();
+        [width.max(usual), height]
+    }
+
     fn draw(&self, ui: &mut Ui, _paper: Color32) {
         beam_tree_ui(ui, ui.max_rect(), self, Target::Picture);
     }

@@ -327,6 +327,11 @@ impl PicturePlot for DraftStrip<'_> {
         [960.0, self.height() + AROUND]
     }
 
+    fn size_at(&self, width: f32) -> [f32; 2] {
+        let [_, height] = self.default_size();
+        [width.max(640.0), height]
+    }
+
     fn draw(&self, ui: &mut Ui, _paper: Color32) {
         draft_strip_ui(ui, ui.max_rect(), self, Target::Picture);
     }

@@ -44,8 +44,8 @@ pub use next_token::{
     AfterChain, CandidateRow, NextTokenData, TokenStyle, next_token_plot_ui, token_galley,
 };
 pub use picture::{
-    AROUND, CAPTION_GAP, KeptPlot, MARGIN, PicturePlot, PlotChoices, PlotFile, PlottedRun,
-    RunPicture,
+    AROUND, CAPTION_GAP, CAPTION_ROOM, KeptPlot, MARGIN, PicturePlot, PlotChoices, PlotFile,
+    PlottedRun, RunPicture,
 };
 pub use proven::{ProvenData, proven_ui};
 pub use scale::count;
@@ -64,7 +64,13 @@ pub fn run_picture(plot: Plot) -> Option<Box<dyn RunPicture>> {
         Plot::Calibration => Box::new(CalibrationPicture),
         Plot::Beams => Box::new(BeamsPicture),
         Plot::Drafts => Box::new(DraftsPicture),
-        Plot::Xray | Plot::ByHand | Plot::Tree | Plot::Texts | Plot::Gaps => return None,
+        Plot::Xray
+        | Plot::ByHand
+        | Plot::Tree
+        | Plot::Texts
+        | Plot::Gaps
+        | Plot::Compare
+        | Plot::Loop => return None,
     })
 }
 

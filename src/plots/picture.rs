@@ -6,18 +6,23 @@ use std::sync::Arc;
 use egui::{Color32, Ui};
 
 use super::StepAt;
+use crate::analysis::Prices;
 use crate::decoding::watermark::Watermark;
 use crate::design::theme::Theme;
 use crate::generation::Generation;
-use crate::state::{ScoreCap, ScoreMeasure, Tint};
+use crate::state::{CompareChoices, ScoreCap, ScoreMeasure, Tint};
 
 /// The margin around a picture, in points.
 pub const MARGIN: f32 = 20.0;
 
-/// The space above the caption, and the height around a plot with a caption of two lines, in
-/// points.
+/// The space above the caption, the height of a caption of two lines, and the height around a plot
+/// with such a caption, in points.
 pub const CAPTION_GAP: f32 = 12.0;
-pub const AROUND: f32 = 2.0 * MARGIN + CAPTION_GAP + 32.0;
+pub const CAPTION_ROOM: f32 = 32.0;
+pub const AROUND: f32 = 2.0 * MARGIN + CAPTION_GAP + CAPTION_ROOM;
+
+/// The minimum height of a plot that is narrower than usual, in points.
+const MIN_HEIGHT: f32 = 280.0;
 
 /// A plot, a table or texts that can be a picture of their own.
 pub trait PicturePlot: fmt::Debug {
@@ -27,6 +32,13 @@ pub trait PicturePlot: fmt::Debug {
     /// Returns the size of a picture that is legible in an article, in points. Texts and tables are
     /// as tall as their content.
     fn default_size(&self) -> [f32; 2];
+
+    /// Returns the size at which it is drawn in a picture of this width, in points. A wider drawing
+    /// is scaled down. The height of a plot follows the width, but a narrow plot stays readable.
+    fn size_at(&self, width: f32) -> [f32; 2] {
+        let [usual, height] = self.default_size();
+        [width, (height * width / usual).max(height.min(MIN_HEIGHT))]
+    }
 
     /// Draws it into the remaining space of `ui`, on a background of this color.
     fn draw(&self, ui: &mut Ui, paper: Color32);
@@ -54,6 +66,9 @@ pub struct PlotChoices {
     pub watermark: Option<Watermark>,
     /// The step whose candidates the next-token plot and the X-ray show.
     pub step: Option<StepAt>,
+    /// What the comparison of the texts shows.
+    pub compare: CompareChoices,
+    pub prices: Prices,
 }
 
 /// The texts of a run, and what to show of them.
@@ -62,6 +77,8 @@ pub struct PlottedRun<'a> {
     /// A pane's index determines its letter, so panes without text keep their place in the list.
     pub panes: &'a [Option<&'a Generation>],
     pub choices: PlotChoices,
+    /// When the texts were finished, in seconds since 1970.
+    pub finished_at: Option<u64>,
 }
 
 impl<'a> PlottedRun<'a> {

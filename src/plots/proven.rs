@@ -189,6 +189,11 @@ impl PicturePlot for ProvenData {
         [960.0, self.height() + AROUND + 32.0]
     }
 
+    fn size_at(&self, width: f32) -> [f32; 2] {
+        let [_, height] = self.default_size();
+        [width.max(480.0), height]
+    }
+
     fn draw(&self, ui: &mut Ui, _paper: Color32) {
         proven_ui(ui, self);
     }

@@ -110,7 +110,7 @@ impl AppState {
             Command::Unpin => self.pin = None,
             Command::MovePin(direction) => self.move_pin(direction),
 
-            Command::CopyPicture(plot) => return vec![Effect::CopyPicture(plot)],
+            Command::CopyPicture(picture) => return vec![Effect::CopyPicture(picture)],
             Command::CopyPictureFailed(error) => {
                 self.notify(Notice::error("The picture was not copied", error));
             }

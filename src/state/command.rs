@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::{
     AsideRequest, BranchCommand, Document, DocumentKind, FolderCommand, FolderKind, FuturesCommand,
     HelpTab, HubCommand, LessonCommand, ModelsCommand, Pace, PaletteCommand, PaneId,
-    PaneModelCommand, PasteCommand, Pin, Plot, PresetCommand, RunCommand, RunDocument, RunRequest,
+    PaneModelCommand, PasteCommand, Pin, PresetCommand, RunCommand, RunDocument, RunRequest,
     ScoreCommand, SecondModelCommand, ServerCommand, SettingsTab, ViewChange, WatermarkCommand,
 };
 use crate::decoding::ChainConfig;
@@ -100,9 +100,9 @@ pub enum Command {
     /// Move the pin to a neighboring token or pane.
     MovePin(PinMove),
 
-    /// Copy a plot as an image.
-    CopyPicture(Plot),
-    /// A plot could not be copied, for this reason.
+    /// Copy a picture as an image. The document is its SVG.
+    CopyPicture(Document),
+    /// A picture could not be copied, for this reason.
     CopyPictureFailed(String),
     /// Show the dialog that previews an export of everything, or close it.
     ShowExport(bool),
@@ -185,6 +185,11 @@ impl Command {
     pub fn save(document: impl DocumentKind) -> Self {
         Self::AskPath(PathPurpose::Save(Document::new(document)))
     }
+
+    /// Copies a picture, whose document is its SVG, as an image.
+    pub fn copy(svg: impl DocumentKind) -> Self {
+        Self::CopyPicture(Document::new(svg))
+    }
 }
 
 /// Work that must be done outside the state.
@@ -196,8 +201,8 @@ pub enum Effect {
     RestartWorker,
     /// Copy this text to the clipboard.
     CopyText(String),
-    /// Copy a plot as an image to the clipboard.
-    CopyPicture(Plot),
+    /// Copy a picture as an image to the clipboard. The document is its SVG.
+    CopyPicture(Document),
     /// Open a file dialog.
     OpenDialog(PathPurpose),
     /// Write a file.

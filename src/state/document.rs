@@ -90,7 +90,8 @@ pub enum ResultFormat {
 
 impl ResultFormat {
     /// All formats, in menu order.
-    pub const ALL: [Self; 3] = [
+    pub const ALL: [Self; 4] = [
+        Self::Picture(PictureFormat::Pdf),
         Self::Picture(PictureFormat::Svg),
         Self::Picture(PictureFormat::Png),
         Self::Csv,

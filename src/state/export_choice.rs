@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::{AppState, Effect, PaneId, RunTexts};
+use crate::export::CsvReader;
 use crate::export::json::Form;
 use crate::generation::{ByteSize, Generation};
 
@@ -19,6 +20,7 @@ pub struct RunFileStyle {
     pub all_probabilities: bool,
     /// Whether texts and tables leave thoughts out.
     pub leaves_thoughts_out: bool,
+    pub csv_reader: CsvReader,
 }
 
 impl RunFileStyle {

@@ -95,7 +95,7 @@ pub use panes::{
     ComparedPair, N_STEP_DRAWS, Pane, PaneId, PaneStatus, Panes, Paste, PasteCommand,
     PresetCommand, Repetition, Undo, WhatIfSummary, WhatIfToken, WhatIfVerdict, WhatIfs,
 };
-pub use picture::{PictureFormat, PictureTarget, PictureTheme, Plot, RightPlot};
+pub use picture::{PictureFormat, PictureTarget, PictureTheme, PictureWidth, Plot, RightPlot};
 pub use prompt::{Prompt, PromptLength, PromptMode, PromptReading};
 pub use recording::MemoryLimits;
 pub use runs::{

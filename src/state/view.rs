@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{PaneId, PictureTarget, PictureTheme, ReadingFont, RightPlot, RunFileStyle, TextSize};
+use super::{
+    PaneId, PictureTarget, PictureTheme, PictureWidth, ReadingFont, RightPlot, RunFileStyle,
+    TextSize,
+};
 use crate::analysis::{Prices, TokenScale};
 use crate::decoding::watermark::Watermark;
 use crate::generation::Step;
@@ -41,7 +44,7 @@ impl ScoreMeasure {
             Self::Probability => "Probability",
             Self::Entropy => "Entropy",
             Self::Rank => "Rank",
-            Self::Kept => "Kept",
+            Self::Kept => "How many kept",
         }
     }
 
@@ -291,18 +294,17 @@ impl ScoreLayout {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PictureStyle {
-    /// The width in points, or `None` for the plot's usual size. The height follows.
-    pub width: Option<u16>,
+    /// The height follows.
+    pub width: PictureWidth,
     /// The PNG's pixels per point, from 1 to 4.
     pub scale: u8,
     /// Whether the background is left out.
     pub transparent: bool,
+    /// Whether the text of an SVG is drawn as outlines, for programs without its fonts.
+    pub outlined_text: bool,
 }
 
 impl PictureStyle {
-    /// The widths to choose from, in points.
-    pub const WIDTHS: [Option<u16>; 4] = [None, Some(960), Some(1280), Some(1920)];
-
     /// The scales to choose from.
     pub const SCALES: [u8; 4] = [1, 2, 3, 4];
 }
@@ -310,9 +312,10 @@ impl PictureStyle {
 impl Default for PictureStyle {
     fn default() -> Self {
         Self {
-            width: None,
+            width: PictureWidth::Usual,
             scale: 2,
             transparent: false,
+            outlined_text: false,
         }
     }
 }
@@ -335,6 +338,10 @@ pub struct CompareChoices {
     pub scroll_together: bool,
     /// Whether the measures of a text count its thought.
     pub counts_thinking: bool,
+    /// The panes whose distributions are shown, the left one first. `None` means the first and the
+    /// last pane.
+    #[serde(skip)]
+    pub pair: Option<[usize; 2]>,
 }
 
 /// The view choices, which persist across restarts.

@@ -146,13 +146,14 @@ fn tabs_ui(ui: &mut Ui, frame: DockFrame, state: &mut AppState, commands: &mut V
                 state.view.dock_open = Some(!frame.open);
                 hold_clicks(ui);
             }
-            let has_text = state.generations().iter().any(Option::is_some);
+            let n_texts = state.generations().iter().flatten().count();
+            let has_text = n_texts > 0;
             let tab = state.view.dock_tab;
             let has_picture = match tab {
-                DockTab::Plots | DockTab::Xray => has_text,
+                DockTab::Plots | DockTab::Xray | DockTab::Loop => has_text,
                 DockTab::Branches => has_text && state.view.branches == BranchesView::Written,
-                DockTab::Compare => is_verified(state),
-                _ => false,
+                DockTab::Compare => n_texts > 1 || is_verified(state),
+                DockTab::Numbers => false,
             };
             if frame.open && has_picture {
                 let pictures = pictures(state);

@@ -53,6 +53,7 @@ mod score_choice;
 mod score_dialog;
 mod seed_field;
 mod settings_dialog;
+mod shown_pictures;
 mod step_draws;
 mod tabbed_dialog;
 #[cfg(test)]

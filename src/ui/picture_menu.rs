@@ -3,13 +3,14 @@
 use egui::{Popup, PopupCloseBehavior, Ui};
 
 use super::loop_view::{beam_tree, draft_strip};
+use super::shown_pictures::shown_plots;
 use crate::design::fonts::Face;
 use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
 use crate::design::widgets::{Chip, checkbox, dense_menu_item, scrolled};
 use crate::state::{
     AppState, Command, PictureDocument, PictureFormat, PictureStyle, PictureTarget, PictureTheme,
-    Plot, Verification, ViewChoices,
+    PictureWidth, Plot, Verification, ViewChoices,
 };
 
 /// The width of the menu, in points.
@@ -32,19 +33,26 @@ pub(crate) struct Offer {
     enabled: bool,
 }
 
-/// Lists the pictures of what is on screen. Without a text, only the logits set by hand can be
-/// drawn.
+/// Lists all pictures, those of what is on screen first. Without a text, only the logits set by hand
+/// can be drawn.
 pub(super) fn pictures(state: &AppState) -> Vec<Offer> {
-    let has_text = state.generations().iter().any(Option::is_some);
+    let n_texts = state.generations().iter().flatten().count();
     let offer = |plot| Offer {
         plot,
-        enabled: has_text || plot == Plot::ByHand,
+        enabled: match plot {
+            Plot::ByHand => true,
+            Plot::Compare => n_texts > 1,
+            _ => n_texts > 0,
+        },
     };
     let gaps = is_verified(state).then_some(Plot::Gaps);
     let drafts = draft_strip(state).map(|_| Plot::Drafts);
     let beams = beam_tree(state).map(|_| Plot::Beams);
     let all = Plot::all().chain(gaps).chain(beams).chain(drafts);
-    all.map(offer).collect()
+    let shown = shown_plots(state);
+    let mut all: Vec<Plot> = all.collect();
+    all.sort_by_key(|plot| !shown.contains(plot));
+    all.into_iter().map(offer).collect()
 }
 
 /// Returns the picture of the logits set by hand, which is always available.
@@ -107,36 +115,39 @@ pub(super) fn picture_items_ui(
     ui.add_space(4.0);
     ui.spacing_mut().item_spacing.y = 0.0;
     for Offer { plot, enabled } in pictures.iter().copied() {
-        let label = match view.picture_target {
-            PictureTarget::Clipboard => format!("Copy {} as an image", plot.name_in_sentence()),
-            PictureTarget::Svg => format!("{} as SVG…", plot.name()),
-            PictureTarget::Png => format!("{} as PNG…", plot.name()),
+        let target = view.picture_target;
+        let label = match target.format() {
+            None => format!("Copy {} as an image", plot.name_in_sentence()),
+            Some(_) => format!("{} as {}…", plot.name(), target.name()),
         };
         let item = |ui: &mut Ui| dense_menu_item(ui, &label).clicked();
         if ui.add_enabled_ui(enabled, item).inner {
-            let save = |format| Command::save(PictureDocument { plot, format });
-            commands.push(match view.picture_target {
-                PictureTarget::Svg => save(PictureFormat::Svg),
-                PictureTarget::Png => save(PictureFormat::Png),
-                PictureTarget::Clipboard => Command::CopyPicture(plot),
+            let document = |format| PictureDocument { plot, format };
+            commands.push(match target.format() {
+                Some(format) => Command::save(document(format)),
+                None => Command::copy(document(PictureFormat::Svg)),
             });
             ui.close();
         }
     }
 }
 
-/// Draws the width, the scale and the paper of pictures.
+/// Draws the width, the scale, the background and the text of pictures.
 fn style_ui(ui: &mut Ui, target: PictureTarget, style: &mut PictureStyle) {
-    row_ui(ui, "Width", |ui| {
-        for width in PictureStyle::WIDTHS {
-            let label = width.map_or_else(|| "default".to_owned(), |width| width.to_string());
-            let name = format!("Picture width {label}");
-            if choice_ui(ui, &label, &name, style.width == width) {
-                style.width = width;
+    for (row, widths) in [
+        ("Width", &PictureWidth::ON_SCREEN[..]),
+        ("On paper", &PictureWidth::ON_PAPER),
+    ] {
+        row_ui(ui, row, |ui| {
+            for width in widths.iter().copied() {
+                let name = format!("Picture width {}", width.name());
+                if choice_ui(ui, &width.name(), &name, style.width == width) {
+                    style.width = width;
+                }
             }
-        }
-    });
-    if target != PictureTarget::Svg {
+        });
+    }
+    if matches!(target, PictureTarget::Png | PictureTarget::Clipboard) {
         row_ui(ui, "Scale", |ui| {
             for scale in PictureStyle::SCALES {
                 let (label, name) = (format!("{scale}×"), format!("Picture scale {scale}"));
@@ -146,11 +157,21 @@ fn style_ui(ui: &mut Ui, target: PictureTarget, style: &mut PictureStyle) {
             }
         });
     }
-    ui.horizontal(|ui| {
-        ui.add_space(INDENT);
-        let label = Face::Small.text("Transparent background");
-        checkbox(ui, &mut style.transparent, label);
-    });
+    let mut switch_ui = |label: &str, tip: &str, is_on: &mut bool| {
+        ui.horizontal(|ui| {
+            ui.add_space(INDENT);
+            let response = checkbox(ui, is_on, Face::Small.text(label));
+            if !tip.is_empty() {
+                response.on_hover_text(tip);
+            }
+        });
+    };
+    switch_ui("Transparent background", "", &mut style.transparent);
+    if target == PictureTarget::Svg {
+        let tip = "Draws letters as shapes, for programs without Quartet’s fonts. The text can no \
+                   longer be edited or searched";
+        switch_ui("Text as outlines", tip, &mut style.outlined_text);
+    }
 }
 
 fn row_ui(ui: &mut Ui, label: &str, choices: impl FnOnce(&mut Ui)) {
@@ -176,7 +197,9 @@ fn choice_ui(ui: &mut Ui, label: &str, name: &str, selected: bool) -> bool {
 #[cfg(test)]
 mod tests {
     use egui::vec2;
+    use egui_kittest::kittest::Queryable as _;
 
+    use crate::state::PictureWidth;
     use crate::state::tests::written;
     use crate::ui::testing::{press, window_of};
 
@@ -191,7 +214,21 @@ mod tests {
         let style = window.state().view.picture;
         assert_eq!(
             (style.width, style.scale, style.transparent),
-            (Some(1280), 4, true)
+            (PictureWidth::Points(1280), 4, true)
         );
+    }
+
+    #[test]
+    fn a_picture_for_paper_is_a_pdf_as_wide_as_a_column() {
+        let mut window = window_of(vec2(1280.0, 800.0), written());
+        press(&mut window, "Export a picture");
+        press(&mut window, "Picture width 85 mm");
+        press(&mut window, "Picture format: PDF");
+        assert!(window.query_by_label("Text as outlines").is_none());
+        press(&mut window, "Picture format: SVG");
+        press(&mut window, "Text as outlines");
+        let view = window.state().view;
+        assert_eq!(view.picture.width, PictureWidth::Millimeters(85));
+        assert!(view.picture.outlined_text);
     }
 }

@@ -1,10 +1,12 @@
-//! The options for run files: indented or compact, and how much of each distribution to save.
+//! The options for run files and tables: indented or compact, how much of each distribution to save,
+//! and whether a table is for Excel.
 
 use egui::Ui;
 
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::design::widgets::checkbox;
+use crate::export::CsvReader;
 use crate::state::AppState;
 
 /// Draws a checkbox for each option.
@@ -24,4 +26,15 @@ pub(super) fn run_file_style_ui(ui: &mut Ui, state: &mut AppState) {
         let words = cost.unwrap_or_else(|| "not recorded in these texts".to_owned());
         ui.label(Face::Micro.text(words).color(Theme::of(ui).text_3));
     });
+    let label = Face::Small.text("CSV for Excel");
+    let hint = "Begins tables with a mark of UTF-8, and puts an apostrophe before what Excel would \
+                take for a formula. Programs that join the pieces of a text need neither";
+    let style = &mut state.view.run_file;
+    let mut is_for_excel = style.csv_reader == CsvReader::Excel;
+    checkbox(ui, &mut is_for_excel, label).on_hover_text(hint);
+    style.csv_reader = if is_for_excel {
+        CsvReader::Excel
+    } else {
+        CsvReader::Any
+    };
 }

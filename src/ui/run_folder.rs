@@ -66,9 +66,10 @@ pub fn files(
     let look = Look {
         palette: Palette::Light,
         style,
+        ..Look::default()
     };
     for (plot, file) in plots_of(panes) {
-        let drawing = drawing(plot, plotted(&file, panes), look);
+        let drawing = drawing(plot, plotted(&file, panes, run.facts), look);
         for format in PictureFormat::ALL {
             let bytes = encode(&drawing, format, style).map_err(|error| error.to_string())?;
             files.push((format!("{}.{}", file.name, format.extension()), bytes));
@@ -94,7 +95,7 @@ pub fn render_run(
                     palette,
                     ..Look::default()
                 };
-                drawing(plot, plotted(&file, panes), look)
+                drawing(plot, plotted(&file, panes, facts), look)
             };
             PagePlot {
                 title: capitalize(file.title),
@@ -111,8 +112,13 @@ fn run_name(format: ExportFormat) -> String {
 }
 
 /// Returns what a file shows of these panes.
-fn plotted<'a>(file: &PlotFile, panes: &'a [Option<&'a Generation>]) -> PlottedRun<'a> {
+fn plotted<'a>(
+    file: &PlotFile,
+    panes: &'a [Option<&'a Generation>],
+    facts: FileFacts,
+) -> PlottedRun<'a> {
     PlottedRun {
+        finished_at: facts.finished_at,
         panes,
         choices: PlotChoices {
             step: step_to_plot(panes),
@@ -211,11 +217,11 @@ mod tests {
                 window: 1,
             })));
         for (text, missing) in [
-            (marked, &[][..]),
-            (generation(&pieces), &["watermark"]),
+            (marked, &["compare"][..]),
+            (generation(&pieces), &["compare", "watermark"]),
             (
                 scored(&pieces, "sample"),
-                &["speed", "time-per-token", "watermark"],
+                &["compare", "speed", "time-per-token", "watermark"],
             ),
         ] {
             let contents = contents(&[Some(&text)]);

@@ -32,13 +32,13 @@ fn drawing_ui(ui: &mut Ui, view: &mut ViewChoices) {
     };
     let chip = ui.add(chip.chevron().quiet());
     let chip = chip.on_hover_text(
-        "The height of a staff, and whether each pane has its own. A taller bar is clipped, with a \
+        "The height of a row, and whether each pane has its own. A taller bar is clipped, with a \
          gap below its top.",
     );
     Popup::menu(&chip)
         .width(180.0)
         .gap(4.0)
-        .accessible_name("How the score is drawn")
+        .accessible_name("How the bars are drawn")
         .show(|ui| drawing_items_ui(ui, view));
 }
 

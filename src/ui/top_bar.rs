@@ -8,6 +8,7 @@ use super::layout::Breakpoint;
 use super::models::count_words;
 use super::picture_menu::{PICTURE_MENU_WIDTH, picture_items_ui, pictures};
 use super::run_file_style::run_file_style_ui;
+use super::shown_pictures::{has_shown_picture, shown_pictures_ui};
 use crate::analysis::Thought;
 use crate::design::fonts::Face;
 use crate::design::icons::{Icon, icon_button};
@@ -20,7 +21,8 @@ use crate::state::{
     RunCommand, RunDocument, SettingsTab, ThemeChoice,
 };
 
-/// The width of the menu with the choices for run files, in points.
+/// The widths of the export menu and of the menu with the choices for run files, in points.
+const EXPORT_MENU_WIDTH: f32 = 372.0;
 const JSON_MENU_WIDTH: f32 = 280.0;
 
 /// Draws the top bar.
@@ -180,14 +182,22 @@ fn export_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     let has_text = state.generations().iter().any(Option::is_some);
     let button = Button::new("Export").icon(Icon::Export).quiet();
     let response = ui
-        .add_enabled(has_text, button)
+        .add_enabled(has_text || has_shown_picture(state), button)
         .on_disabled_hover_text("Generate a text first");
     Popup::menu(&response)
-        .width(280.0)
+        .width(EXPORT_MENU_WIDTH)
         .gap(4.0)
         .accessible_name("Export")
         .show(|ui| {
             ui.spacing_mut().item_spacing.y = 0.0;
+            if shown_pictures_ui(ui, state, commands) {
+                ui.add_space(4.0);
+                ui.separator();
+                ui.add_space(4.0);
+            }
+            if !has_text {
+                return;
+            }
             for format in ExportFormat::ALL {
                 let label = format!("Run as {}…", format.name());
                 if menu_item(ui, &label, format.description(), false).clicked() {
@@ -202,7 +212,7 @@ fn export_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
             submenu(
                 ui,
                 "Pictures",
-                "plots and texts",
+                "all plots and texts",
                 PICTURE_MENU_WIDTH,
                 |ui| {
                     let pictures = pictures(state);
@@ -214,7 +224,7 @@ fn export_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
             } else {
                 "compact"
             };
-            submenu(ui, "JSON options", hint, JSON_MENU_WIDTH, |ui| {
+            submenu(ui, "JSON and CSV options", hint, JSON_MENU_WIDTH, |ui| {
                 let frame = egui::Frame::new().inner_margin(egui::Margin::symmetric(10, 4));
                 frame.show(ui, |ui| run_file_style_ui(ui, state));
             });

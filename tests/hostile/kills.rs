@@ -42,9 +42,13 @@ fn n_staged(home: &Path) -> usize {
     staging.map(count).max().unwrap_or(0)
 }
 
-/// Returns the number of files of an export. No pane leaves a watermark to plot as SVG and PNG.
+/// Returns the number of files of an export. The only pane leaves no watermark to plot, and has none
+/// beside it to compare.
 pub(crate) fn n_exported() -> usize {
-    possible_contents().len() - 2
+    let names = possible_contents().into_iter();
+    names
+        .filter(|(name, _)| !name.starts_with("watermark.") && !name.starts_with("compare."))
+        .count()
 }
 
 /// Checks that an export is whole and that all of its files belong together. Returns its seed.

@@ -97,8 +97,14 @@ fn a_replay_with_another_cache_format_is_drawn() {
     replay("gaps.PNG");
     let picture = fs::read(folder.join("gaps.PNG")).unwrap();
     assert!(picture.starts_with(b"\x89PNG"));
+    replay("gaps.pdf");
+    assert!(
+        fs::read(folder.join("gaps.pdf"))
+            .unwrap()
+            .starts_with(b"%PDF")
+    );
     for (name, reason) in [
-        ("gaps.pdf", "a picture is an .svg or a .png file"),
+        ("gaps.gif", "a picture is a .pdf, an .svg or a .png file"),
         ("missing/gaps.svg", "could not write the file"),
     ] {
         let output = replay(name);

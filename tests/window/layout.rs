@@ -71,7 +71,7 @@ fn the_cap_of_the_score_can_be_chosen_in_narrow_and_wide_windows() {
         press(&mut window, "Cap at 4 bits");
         assert_eq!(window.state().state().view.score_cap, ScoreCap::FourBits);
         // Both the title and the plot itself show it.
-        let subtitles = window.query_all_by_label_contains("staff height 4 bits");
+        let subtitles = window.query_all_by_label_contains("full height 4 bits");
         assert_eq!(subtitles.count(), 2);
     }
 }

@@ -35,14 +35,22 @@ fn every_view_can_be_exported_with_its_seed_and_coin() {
     for (entry, words) in [
         ("The surprise plot as SVG…", &["seed 42"][..]),
         ("Next token as SVG…", &["seed 42", "token "]),
-        ("Speed as SVG…", &["seed 42"]),
+        ("Speed as SVG…", &["seed 42", " UTC"]),
+        (
+            "Compare as SVG…",
+            &["How far apart", "Perplexity", "seed 42"],
+        ),
+        (
+            "Loop as SVG…",
+            &["Forward pass", ">Softmax<", "token ", " UTC"],
+        ),
         (
             "X-ray as SVG…",
             &["Logit", ">Softmax<", "seed 42", "token "],
         ),
         (
             "By hand as SVG…",
-            &["Scores set by hand, seed 42", "Coin 0.", ">Softmax<"],
+            &["Logits set by hand, seed 42", "Coin 0.", ">Softmax<"],
         ),
         (
             "The texts as SVG…",

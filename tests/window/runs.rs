@@ -181,7 +181,7 @@ fn a_run_file_is_indented_or_complete_only_if_the_user_asks_for_it() {
     ] {
         if let Some(choice) = choice {
             press(&mut window, "Export");
-            press(&mut window, "JSON options");
+            press(&mut window, "JSON and CSV options");
             press(&mut window, choice);
             key(&mut window, Modifiers::NONE, Key::Escape);
             key(&mut window, Modifiers::NONE, Key::Escape);

@@ -6,6 +6,8 @@
 //! draw.
 
 mod escape;
+#[cfg(test)]
+mod page_tests;
 mod steps;
 
 use self::escape::{Look, data_url, escaped, script_json, shown};
@@ -21,7 +23,7 @@ const SCRIPT: &str = include_str!("page.js");
 
 /// The hash of the script. The page's policy lets this script run and no other, even if something
 /// on the page were not escaped. A test compares it with the script.
-const SCRIPT_HASH: &str = "sha256-/stIN5DGNgRGhUG7gw3LTKLUuzUwd9wgyyJV6sHbf9k=";
+const SCRIPT_HASH: &str = "sha256-FoJJpZoocONzYaECWYUiCmXXjJaPcP6kwGA03M91p88=";
 
 /// A plot on the page, as SVG for either theme.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,12 +54,12 @@ pub fn render(
         push_source(&mut page, &run);
     }
     push_controls(&mut page);
-    page.push_str("<main class=\"panes\">\n");
+    page.push_str("<div class=\"beside\">\n<main class=\"panes\">\n");
     for (place, text) in &texts {
         push_pane(&mut page, *place, text);
     }
     page.push_str(
-        "</main>\n<section class=\"needs-script\" id=\"xray\" aria-live=\"polite\"></section>\n",
+        "</main>\n<section class=\"needs-script\" id=\"xray\" aria-live=\"polite\"></section>\n</div>\n",
     );
     push_plots(&mut page, plots);
     push_figures(&mut page, &texts);
@@ -297,7 +299,7 @@ fn push_plots(page: &mut String, plots: &[PagePlot]) {
     if plots.is_empty() {
         return;
     }
-    line(page, "<section><h2>Plots</h2>");
+    line(page, "<section><h2>Plots</h2><div class=\"plots\">");
     for plot in plots {
         let title = escaped(&plot.title);
         let (light, dark) = (data_url(&plot.light), data_url(&plot.dark));
@@ -309,7 +311,7 @@ fn push_plots(page: &mut String, plots: &[PagePlot]) {
             ),
         );
     }
-    line(page, "</section>");
+    line(page, "</div></section>");
 }
 
 fn push_figures(page: &mut String, texts: &[(usize, &Generation)]) {

@@ -47,7 +47,7 @@
   };
   const bar = (value, largest) => {
     const fill = node("span", "fill");
-    fill.style.width = Math.max(1, (70 * value) / largest) + "px";
+    fill.style.setProperty("--share", value / largest);
     return fill;
   };
 
@@ -154,15 +154,46 @@
     table.append(foot);
     const scroll = node("div", "scroll");
     scroll.append(table);
-    xray.replaceChildren(title, node("p", "quiet", summary(s) + left(s)),
+    xray.replaceChildren(grip(), closer(), title, node("p", "quiet", summary(s) + left(s)),
       scroll, coinBar(s), node("p", "", drawn(s)));
+  };
+
+  // On a small screen, the X-ray is a sheet: dragging its upper edge resizes it, or closes it.
+  const grip = () => {
+    const edge = node("div", "grip");
+    edge.addEventListener("pointerdown", (down) => {
+      edge.setPointerCapture(down.pointerId);
+      const before = xray.offsetHeight;
+      edge.onpointermove = (move) => {
+        xray.style.setProperty("--sheet", Math.max(60, before + down.clientY - move.clientY) + "px");
+      };
+      edge.onpointerup = edge.onpointercancel = () => {
+        edge.onpointermove = null;
+        if (xray.offsetHeight < 110) setPin(null);
+      };
+    });
+    return edge;
+  };
+  const closer = () => {
+    const button = node("button", "close", "×");
+    button.type = "button";
+    button.setAttribute("aria-label", "Close the X-ray");
+    button.addEventListener("click", () => setPin(null));
+    return button;
+  };
+  const hint = () => {
+    const words = node("p", "quiet");
+    words.append(node("span", "can-hover", "Click"), node("span", "no-hover", "Tap"), " a token to see how it was chosen.");
+    return words;
   };
 
   const setPin = (at) => {
     document.querySelectorAll(".t.pin, .t.same").forEach((token) => token.classList.remove("pin", "same"));
     pin = at && tokenAt(at) ? at : null;
+    root.classList.toggle("pinned", pin !== null);
     if (!pin) {
-      xray.replaceChildren(node("h2", "", "X-ray"), node("p", "quiet", "Click a token to see how it was chosen."));
+      xray.style.removeProperty("--sheet");
+      xray.replaceChildren(node("h2", "", "X-ray"), hint());
       history.replaceState(null, "", location.pathname + location.search);
       return;
     }
@@ -171,11 +202,13 @@
       if (token) token.classList.add(pane === pin.pane ? "pin" : "same");
     });
     showXray(pin);
+    tokenAt(pin).scrollIntoView({ block: "nearest" });
     history.replaceState(null, "", "#" + data.panes[pin.pane].letter + (pin.step + 1));
   };
 
   document.addEventListener("pointerover", (event) => {
-    const token = event.target.closest(".t");
+    // A finger hides the card, and what it touches opens the X-ray.
+    const token = event.pointerType !== "touch" && event.target.closest(".t");
     if (token) showCard(token); else card.hidden = true;
   });
   document.addEventListener("click", (event) => {
@@ -193,7 +226,7 @@
     else if (event.key === "Enter" && focused >= 0) setPin({ pane: focused, step: 0 });
     else if (move && pin) {
       const at = { pane: pin.pane + move[0], step: pin.step + move[1] };
-      if (tokenAt(at)) { setPin(at); tokenAt(at).scrollIntoView({ block: "nearest" }); }
+      if (tokenAt(at)) setPin(at);
     } else return;
     event.preventDefault();
   });

@@ -2,7 +2,7 @@
 
 use crate::lab::blind::{BlindResults, VotesRecord};
 use crate::state::{AppState, DocumentKind, Unsaved};
-use crate::ui::documents::{Render, RenderedDocument, file};
+use crate::ui::documents::{Content, Render, RenderedDocument};
 use crate::ui::pictures::Look;
 
 /// The votes of the blind test.
@@ -35,20 +35,20 @@ impl DocumentKind for VotesDocument {
 }
 
 impl RenderedDocument for VotesDocument {
-    fn gather(&self, state: &AppState, _look: Look) -> Result<Render, String> {
+    fn gather(&self, state: &AppState, look: Look) -> Result<Render, String> {
         let document = *self;
         let votes = state.lab.blind.votes().to_vec();
-        Ok(file(move || {
+        Ok(Box::new(move || {
             let results = BlindResults::of(&[], &votes);
             let record = VotesRecord {
                 votes: &votes,
                 settings: &results.settings,
                 strengths: &results.strengths,
             };
-            match document {
-                Self::Csv => record.csv(),
-                Self::Json => record.json(),
-            }
+            Ok(match document {
+                Self::Csv => look.table(record.csv()),
+                Self::Json => Content::File(record.json()),
+            })
         }))
     }
 }

@@ -19,7 +19,8 @@ pub enum InfluenceDocument {
 
 impl InfluenceDocument {
     /// All formats, in menu order.
-    pub(super) const ALL: [Self; 4] = [
+    pub(super) const ALL: [Self; 5] = [
+        Self::Picture(PictureFormat::Pdf),
         Self::Picture(PictureFormat::Svg),
         Self::Picture(PictureFormat::Png),
         Self::Csv,
@@ -76,7 +77,7 @@ impl RenderedDocument for InfluenceDocument {
                     let drawing = influence_drawing(record, look.palette, look.style);
                     look.encode(&drawing, format)
                 }
-                Self::Csv => Ok(Content::File(record.csv())),
+                Self::Csv => Ok(look.table(record.csv())),
                 Self::Json => Ok(Content::File(record.json())),
             }
         }))

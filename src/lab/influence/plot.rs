@@ -331,6 +331,11 @@ impl PicturePlot for InfluencePlot<'_> {
         [860.0, 150.0 + 24.0 * n_lines + rows + SHIFTS]
     }
 
+    fn size_at(&self, width: f32) -> [f32; 2] {
+        let [_, height] = self.default_size();
+        [width.max(640.0), height]
+    }
+
     fn draw(&self, ui: &mut Ui, _paper: Color32) {
         let body = title_ui(ui, ui.max_rect(), self.results);
         let text = laid_out(ui, body.width(), self.results);

@@ -23,7 +23,8 @@ pub enum PromptsDocument {
 
 impl PromptsDocument {
     /// All formats, in menu order.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 5] = [
+        Self::Picture(PictureFormat::Pdf),
         Self::Picture(PictureFormat::Svg),
         Self::Picture(PictureFormat::Png),
         Self::Csv,
@@ -79,7 +80,7 @@ impl RenderedDocument for PromptsDocument {
                     let drawing = tasks_drawing(&record, look.palette, look.style);
                     look.encode(&drawing, format)
                 }
-                Self::Csv => Ok(Content::File(record.csv())),
+                Self::Csv => Ok(look.table(record.csv())),
                 Self::Json => Ok(Content::File(record.json())),
             }
         }))

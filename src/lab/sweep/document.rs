@@ -57,16 +57,15 @@ impl RenderedDocument for SweepDocument {
                 prompts: &run.prompts,
                 prompt_tokens: &run.prompt_tokens,
             };
-            let table = match document {
+            Ok(match document {
                 Self::Picture(picture, format) => {
                     let drawing = sweep_drawing(record, picture, look.palette, look.style);
                     return look.encode(&drawing, format);
                 }
-                Self::Cells => record.cells_csv(),
-                Self::Texts => record.texts_csv(),
-                Self::Json => record.json(),
-            };
-            Ok(Content::File(table))
+                Self::Cells => look.table(record.cells_csv()),
+                Self::Texts => look.table(record.texts_csv()),
+                Self::Json => Content::File(record.json()),
+            })
         }))
     }
 }

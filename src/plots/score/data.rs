@@ -216,12 +216,12 @@ impl<'a> ScoreData<'a> {
             ),
         };
         let clipped = if self.largest > self.top {
-            format!(", up to {}", self.value_label(self.largest))
+            format!(", broken bars up to {}", self.value_label(self.largest))
         } else {
             String::new()
         };
         [
-            format!("{long}, staff height {top}{clipped}"),
+            format!("{long}, full height {top}{clipped}"),
             short.to_owned(),
         ]
     }
@@ -413,7 +413,7 @@ mod tests {
             .map(|bar| (bar.height, bar.clipped))
             .collect();
         assert_eq!(bars, [(0.125, false), (1.0, false), (1.0, true)]);
-        assert!(data.subtitles()[0].ends_with("staff height 8 bits, up to 12 bits"));
+        assert!(data.subtitles()[0].ends_with("full height 8 bits, broken bars up to 12 bits"));
     }
 
     #[test]

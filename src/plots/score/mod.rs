@@ -264,7 +264,7 @@ fn lane_rect(transform: &PlotTransform, row: usize, n_lanes: usize) -> Rect {
 
 fn empty(ui: &mut Ui, data: &ScoreData<'_>) {
     let theme = Theme::of(ui);
-    let hint = "One staff for each pane, one bar for each token. \
+    let hint = "One row for each pane, one bar for each token. \
                 A tall bar is a token the model did not expect.";
     let space = empty_ui(ui, data.measure.name(), hint);
     let gap = (space.height() / data.lanes.len().max(1) as f32).min(48.0);

@@ -64,7 +64,28 @@ pub(super) enum Axis {
     PValue { n_per_step: u32, n_steps: u32 },
 }
 
+impl Panel {
+    /// Returns the quantity and its unit, and up to what the arrows at the top stand for.
+    pub(super) fn title(&self) -> String {
+        let values = self.lines.iter().flatten().map(|(_, value)| *value);
+        let largest = values.fold(0.0, f64::max);
+        if self.axis.is_beyond(largest) {
+            format!("{}, arrows up to {}", self.title, grouped(largest.round()))
+        } else {
+            self.title.to_owned()
+        }
+    }
+}
+
 impl Axis {
+    /// Returns whether a value is above the axis.
+    pub(super) fn is_beyond(self, value: f64) -> bool {
+        match self {
+            Self::Linear { step, n_steps } => value > step * f64::from(n_steps) * (1.0 + 1e-9),
+            Self::Share | Self::Log { .. } | Self::PValue { .. } => false,
+        }
+    }
+
     fn linear(largest: f64) -> Self {
         let (step, n_steps) = axis_steps(largest);
         Self::Linear { step, n_steps }

@@ -3,7 +3,7 @@
 use egui::{Align2, Rect, Response, Ui, pos2, vec2};
 
 use super::data::TrendData;
-use super::{BOTTOM, LEFT, PANEL_TITLE, paint_marks, y_of};
+use super::{BOTTOM, LEFT, PANEL_TITLE, TITLE_MIDDLE, paint_marks, y_of};
 use crate::analysis::trend::RANK_BINS;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
@@ -20,7 +20,7 @@ pub(super) fn draw(
     response: &Response,
 ) -> Option<StepAt> {
     let theme = Theme::of(ui);
-    let title = pos2(whole.left(), whole.top() + PANEL_TITLE / 2.0 - 2.0);
+    let title = pos2(whole.left(), whole.top() + TITLE_MIDDLE);
     let run = TextRun::new("% of tokens", Face::Micro, theme.text_2);
     paint_text(ui, title, Align2::LEFT_CENTER, run);
     let area = Rect::from_min_max(

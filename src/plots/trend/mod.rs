@@ -29,10 +29,12 @@ use crate::generation::Generation;
 use crate::generation::formatting::pane_letter;
 use crate::generation::formatting::token_word;
 
-/// The space for the labels of the axes, and for the title of a panel.
+/// The space for the labels of the axes, for the title of a panel, and from the top
+/// to the middle of that title. Half of an axis’s highest label reaches into the title’s space.
 const LEFT: f32 = 36.0;
 const BOTTOM: f32 = 18.0;
-const PANEL_TITLE: f32 = 16.0;
+const PANEL_TITLE: f32 = 22.0;
+const TITLE_MIDDLE: f32 = 6.0;
 
 const LEGEND_ROW: f32 = 22.0;
 
@@ -161,8 +163,9 @@ fn lines_ui(
     let mut hovered = None;
     for (index, panel) in data.figures.panels.iter().enumerate() {
         let top = whole.top() + height * index as f32;
-        let title = pos2(whole.left(), top + PANEL_TITLE / 2.0 - 2.0);
-        let run = TextRun::new(panel.title, Face::Micro, Theme::of(ui).text_2);
+        let title = pos2(whole.left(), top + TITLE_MIDDLE);
+        let words = panel.title();
+        let run = TextRun::new(&words, Face::Micro, Theme::of(ui).text_2);
         paint_text(ui, title, Align2::LEFT_CENTER, run);
         let area = Rect::from_min_max(
             pos2(whole.left() + LEFT, top + PANEL_TITLE),
@@ -220,8 +223,8 @@ fn paint_panel(ui: &Ui, area: Rect, panel: &Panel, data: &Frame<'_>) {
     if matches!(panel.axis, Axis::PValue { .. }) {
         paint_threshold(ui, area, panel.axis);
     }
-    // The first pane is painted last, so that its line is on top.
-    for (pane, line) in data.panes.iter().zip(&panel.lines).rev() {
+    // The first line is solid. Dashes over it show where two lines are the same.
+    for (pane, line) in data.panes.iter().zip(&panel.lines) {
         let points: Vec<Pos2> = line
             .iter()
             .map(|(number, value)| {
@@ -236,7 +239,19 @@ fn paint_panel(ui: &Ui, area: Rect, panel: &Panel, data: &Frame<'_>) {
         if let Some(end) = points.last() {
             paint_marker(ui.painter(), *pane, *end, color);
         }
+        for (point, (_, value)) in points.iter().zip(line) {
+            if panel.axis.is_beyond(*value) {
+                paint_clipped(ui.painter(), *point, color);
+            }
+        }
     }
+}
+
+/// Marks a value above the axis with an arrowhead that points beyond it.
+fn paint_clipped(painter: &Painter, top: Pos2, color: Color32) {
+    let corners = [vec2(0.0, -5.0), vec2(4.0, 1.0), vec2(-4.0, 1.0)];
+    let corners = corners.map(|offset| top + offset).to_vec();
+    painter.add(Shape::convex_polygon(corners, color, Stroke::NONE));
 }
 
 /// Paints the p-value at which a watermark counts as found.

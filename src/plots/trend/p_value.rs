@@ -3,7 +3,7 @@
 use egui::{Align2, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 
 use super::data::{Axis, Panel, TITLE_P_VALUE, p_value_line};
-use super::{BOTTOM, Frame, LEFT, PANEL_TITLE, paint_panel, paint_token_axis};
+use super::{BOTTOM, Frame, LEFT, PANEL_TITLE, TITLE_MIDDLE, paint_panel, paint_token_axis};
 use crate::analysis::watermark::WatermarkScan;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
@@ -28,7 +28,7 @@ pub fn p_value_plot_ui(ui: &mut Ui, scan: &WatermarkScan) {
         lines: vec![line],
     };
     let run = TextRun::new(panel.title, Face::Micro, Theme::of(ui).text_2);
-    let title = pos2(whole.left(), whole.top() + PANEL_TITLE / 2.0 - 2.0);
+    let title = pos2(whole.left(), whole.top() + TITLE_MIDDLE);
     paint_text(ui, title, Align2::LEFT_CENTER, run);
     let area = Rect::from_min_max(
         whole.min + vec2(LEFT, PANEL_TITLE),

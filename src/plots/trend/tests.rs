@@ -101,3 +101,19 @@ fn a_bar_of_ranks_leads_to_its_tokens_one_after_another() {
     assert_eq!(data.next_in_bin(0, 6), None);
     assert_eq!(data.bin_of(StepAt { pane: 0, step: 1 }), Some(2));
 }
+
+#[test]
+fn a_time_above_the_axis_is_marked_and_its_size_is_said() {
+    let pieces: Vec<(&str, f64)> = (0..40).map(|_| (" a", 0.5)).collect();
+    let mut text = generation(&pieces);
+    let title_of = |text: &Generation| {
+        let data = TrendData::of(&[Some(text)], Trend::Millis);
+        data.figures.panels[0].title()
+    };
+    assert_eq!(title_of(&text), "Milliseconds");
+    // One token waits for half a second.
+    for step in text.steps.iter_mut().skip(20) {
+        step.time.at_secs += 0.5;
+    }
+    assert_eq!(title_of(&text), "Milliseconds, arrows up to 503");
+}

@@ -365,7 +365,7 @@ actions! {
         }),
         command: |state| {
             needs_text(state)?;
-            Ok(Command::CopyPicture(plot))
+            Ok(Command::copy(PictureDocument { plot, format: PictureFormat::Svg }))
         },
     }
     SavePicture(plot: Plot, format: PictureFormat) {

@@ -17,6 +17,24 @@ pub struct ComparedPair {
 }
 
 impl ComparedPair {
+    /// Compares every pair of these texts, each with its pane.
+    pub fn all_of(texts: &[(usize, &Generation)]) -> Vec<Self> {
+        let pairs = (1..).zip(texts).flat_map(|(next, (a, text_a))| {
+            let others = texts.iter().skip(next);
+            others.map(move |(b, text_b)| Self::of([*a, *b], [text_a, text_b]))
+        });
+        pairs.collect()
+    }
+
+    fn of(panes: [usize; 2], texts: [&Generation; 2]) -> Self {
+        let [a, b] = texts;
+        Self {
+            panes,
+            comparison: TextComparison::of(a, b),
+            marks: texts.map(TextMark::of_all),
+        }
+    }
+
     fn is_of(&self, panes: [usize; 2], texts: [&Generation; 2]) -> bool {
         let mut marks = self.marks.iter().zip(texts);
         self.panes == panes && marks.all(|(mark, text)| mark.is_all_of(text))
@@ -61,11 +79,7 @@ impl ComparedPairs {
                         pairs.push(outdated);
                     }
                     None if !has_time() => complete = false,
-                    _ => pairs.push(ComparedPair {
-                        panes,
-                        comparison: TextComparison::of(text_a, text_b),
-                        marks: texts.map(TextMark::of_all),
-                    }),
+                    _ => pairs.push(ComparedPair::of(panes, texts)),
                 }
             }
         }

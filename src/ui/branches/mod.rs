@@ -181,7 +181,7 @@ mod tests {
 
     use crate::state::tests::{branched, written};
     use crate::state::{AppState, DockTab};
-    use crate::ui::pictures::{Look, tree_drawing};
+    use crate::ui::pictures::{Look, caption, tree_drawing};
     use crate::ui::testing::{Window, key, press, window_of};
 
     const ROWS: [&str; 5] = [
@@ -241,7 +241,7 @@ mod tests {
         let state = branched();
         let tree = state.current_branch_tree();
         let texts = state.generations();
-        let svg = tree_drawing(&tree, &texts, Look::default());
+        let svg = tree_drawing(&tree, &caption(&texts), Look::default());
         for words in [
             "The tree",
             "5 texts of one prompt, by position in tokens",

@@ -39,6 +39,11 @@ impl PicturePlot for BranchTree {
         [960.0, height(self) + AROUND]
     }
 
+    fn size_at(&self, width: f32) -> [f32; 2] {
+        let [_, height] = self.default_size();
+        [width.max(480.0), height]
+    }
+
     fn draw(&self, ui: &mut Ui, paper: Color32) {
         draw(ui, self, paper);
     }

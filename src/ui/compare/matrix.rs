@@ -18,6 +18,23 @@ const BADGES: f32 = 26.0;
 /// The gap between cells.
 const GAP: f32 = 2.0;
 
+/// The height of the legend below the cells.
+const LEGEND: f32 = 20.0;
+
+/// Returns the height of a matrix of these many texts, with cells of their maximum size.
+pub(super) fn matrix_height(n_texts: usize) -> f32 {
+    TITLE + BADGES + n_texts as f32 * (max_cell(n_texts).y + GAP) + LEGEND
+}
+
+/// Returns the maximum size of a cell.
+fn max_cell(n_texts: usize) -> Vec2 {
+    if n_texts <= 4 {
+        vec2(76.0, 40.0)
+    } else {
+        vec2(40.0, 28.0)
+    }
+}
+
 /// Draws the matrix. Returns the pair that the user selected.
 pub(super) fn matrix_ui(
     ui: &mut Ui,
@@ -38,11 +55,14 @@ pub(super) fn matrix_ui(
     );
     let n = texts.len() as f32;
     let wide = texts.len() <= 4;
-    let (max_width, max_height) = if wide { (76.0, 40.0) } else { (40.0, 28.0) };
-    let room = vec2(area.width() - BADGES, area.height() - TITLE - BADGES - 20.0);
+    let max = max_cell(texts.len());
+    let room = vec2(
+        area.width() - BADGES,
+        area.height() - TITLE - BADGES - LEGEND,
+    );
     let cell = vec2(
-        (room.x / n - GAP).clamp(20.0, max_width),
-        (room.y / n - GAP).clamp(18.0, max_height),
+        (room.x / n - GAP).clamp(20.0, max.x),
+        (room.y / n - GAP).clamp(18.0, max.y),
     );
     let origin = at(TITLE + BADGES) + vec2(BADGES, 0.0);
     let cell_rect = |row: usize, column: usize| {

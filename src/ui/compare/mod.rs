@@ -4,13 +4,15 @@
 mod matrix;
 mod measures;
 mod pair;
+mod picture;
 mod then_and_now;
 
-use egui::{Id, Rect, Stroke, Ui, pos2, vec2};
+use egui::{Rect, Stroke, Ui, pos2, vec2};
 
 use self::matrix::matrix_ui;
 use self::measures::measures_ui;
 use self::pair::pair_ui;
+pub(super) use self::picture::CompareOfRun;
 use self::then_and_now::then_and_now_ui;
 pub use self::then_and_now::verified_data;
 use super::xray::sentence_ui;
@@ -56,7 +58,7 @@ pub(super) fn compare_ui(
         return sentence_ui(ui, inside, hint);
     }
     let pairs = state.compared_pairs();
-    let selected = selected(ui, pairs);
+    let selected = selected(state.view.compare.pair, pairs);
     let matrix_width = MATRIX.min(inside.width() * 0.5);
     let measures_width = MEASURES.min(inside.width() - matrix_width - 29.0);
     let matrix = inside.with_max_x(inside.left() + matrix_width);
@@ -66,9 +68,7 @@ pub(super) fn compare_ui(
         pos2(measures.left() - 29.0, inside.bottom()),
     );
     let mut area = child_ui(ui, matrix, "matrix");
-    if let Some(panes) = matrix_ui(&mut area, &texts, pairs, selected) {
-        ui.data_mut(|data| data.insert_temp(selected_id(), panes));
-    }
+    let clicked = matrix_ui(&mut area, &texts, pairs, selected);
     if middle.width() >= PAIR {
         let pair = pairs.iter().find(|pair| pair.panes == selected);
         if let Some(pair) = pair {
@@ -85,6 +85,7 @@ pub(super) fn compare_ui(
     let has_one_tokenizer = !have_different_tokenizers(texts.iter().map(|(_, text)| *text));
     measures_ui(&mut area, &metrics, has_one_tokenizer, &mut prices);
     state.view.prices = prices;
+    state.view.compare.pair = clicked.or(state.view.compare.pair);
 }
 
 fn paint_edge(ui: &Ui, body: Rect, x: f32) {
@@ -92,13 +93,8 @@ fn paint_edge(ui: &Ui, body: Rect, x: f32) {
     ui.painter().vline(x, body.shrink(1.0).y_range(), stroke);
 }
 
-fn selected_id() -> Id {
-    Id::unique("compared pair")
-}
-
 /// Returns the pair that the user selected, or else the pair of the first and the last text.
-fn selected(ui: &Ui, pairs: &[ComparedPair]) -> [usize; 2] {
-    let chosen: Option<[usize; 2]> = ui.data(|data| data.get_temp(selected_id()));
+fn selected(chosen: Option<[usize; 2]>, pairs: &[ComparedPair]) -> [usize; 2] {
     let chosen = chosen.filter(|panes| pairs.iter().any(|pair| pair.panes == *panes));
     let first = pairs.first().map_or(0, |pair| pair.panes[0]);
     let last = pairs.last().map_or(1, |pair| pair.panes[1]);

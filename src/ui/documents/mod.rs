@@ -9,7 +9,6 @@ mod window;
 
 use egui::Context;
 
-pub use self::picture::{Drawing, picture_drawing};
 use super::pictures::{Look, Palette, encode};
 use crate::state::{AppState, DocumentKind, PictureFormat, ResultFormat};
 
@@ -43,6 +42,7 @@ impl Look {
         Self {
             palette: Palette::of(state.view.picture_theme, is_dark),
             style: state.view.picture,
+            csv_reader: state.view.run_file.csv_reader,
         }
     }
 
@@ -63,8 +63,13 @@ impl Look {
     ) -> Result<Content, String> {
         match format {
             ResultFormat::Picture(format) => self.encode(&drawing(), format),
-            ResultFormat::Csv => Ok(Content::File(table())),
+            ResultFormat::Csv => Ok(self.table(table())),
         }
+    }
+
+    /// Returns a table as a file.
+    pub fn table(self, bytes: Vec<u8>) -> Content {
+        Content::File(self.csv_reader.table(bytes))
     }
 }
 

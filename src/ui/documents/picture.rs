@@ -5,13 +5,15 @@ use super::{Render, RenderedDocument};
 use crate::generation::Piece;
 use crate::plots::{PlotChoices, PlottedRun, StepAt, VerifiedData};
 use crate::state::{AppState, PictureDocument, Plot};
+use crate::ui::loop_view::LoopPicture;
 use crate::ui::pictures::{
-    self, Look, XrayPicture, step_caption, tree_drawing, verified_drawing, xray_drawing,
+    self, Look, XrayPicture, caption, dated, step_caption, styled_svg, tree_drawing,
+    verified_drawing, xray_drawing,
 };
 use crate::ui::verified_data;
 
 /// Draws a plot as SVG.
-pub type Drawing = Box<dyn FnOnce() -> String + Send>;
+type Drawing = Box<dyn FnOnce() -> String + Send>;
 
 impl RenderedDocument for PictureDocument {
     fn gather(&self, state: &AppState, look: Look) -> Result<Render, String> {
@@ -22,7 +24,7 @@ impl RenderedDocument for PictureDocument {
 }
 
 /// Copies what a plot needs from the state. Fails if the state doesn't have it.
-pub fn picture_drawing(state: &AppState, plot: Plot, look: Look) -> Result<Drawing, String> {
+fn picture_drawing(state: &AppState, plot: Plot, look: Look) -> Result<Drawing, String> {
     let choices = PlotChoices {
         measure: state.view.score,
         cap: state.view.score_cap,
@@ -30,22 +32,36 @@ pub fn picture_drawing(state: &AppState, plot: Plot, look: Look) -> Result<Drawi
         watermark: state.view.watermark,
         tint: state.view.tint,
         step: state.shown_step().map(|(pane, step)| StepAt { pane, step }),
+        compare: state.view.compare,
+        prices: state.view.prices,
     };
+    let finished_at = state.run_header().finished_at;
     let texts = copies(state.generations());
     Ok(match plot {
         Plot::Xray => xray(shown_xray(state), look)?,
         Plot::ByHand => xray(hand_xray(state), look)?,
+        Plot::Loop => {
+            let shown = LoopPicture::shown(state).ok_or("There is no token to show")?;
+            let caption = dated(&step_caption(shown.text(), shown.at), finished_at);
+            Box::new(move || styled_svg(&shown, &caption, look))
+        }
         Plot::Tree => {
             let tree = state.current_branch_tree();
-            Box::new(move || tree_drawing(&tree, &panes(&texts), look))
+            let caption = dated(&caption(&state.generations()), finished_at);
+            Box::new(move || tree_drawing(&tree, &caption, look))
         }
         Plot::Gaps => {
             let (data, cause) = shown_verification(state).ok_or("The run was not verified")?;
-            Box::new(move || verified_drawing(&data, cause.as_deref(), &panes(&texts), look))
+            let caption = dated(&caption(&state.generations()), finished_at);
+            Box::new(move || verified_drawing(&data, cause.as_deref(), &caption, look))
         }
         _ => Box::new(move || {
-            let panes = &panes(&texts);
-            pictures::drawing(plot, PlottedRun { panes, choices }, look)
+            let run = PlottedRun {
+                panes: &panes(&texts),
+                choices,
+                finished_at,
+            };
+            pictures::drawing(plot, run, look)
         }),
     })
 }
@@ -70,7 +86,8 @@ fn shown_xray(state: &AppState) -> Option<(XrayPicture, String)> {
     let at = StepAt { pane: place, step };
     let (chain, seed) = (&pane.settings.chain, state.seed_of(pane));
     let picture = XrayPicture::of_step(generation, at, chain, seed)?;
-    Some((picture, step_caption(generation, at)))
+    let caption = step_caption(generation, at);
+    Some((picture, dated(&caption, state.run_header().finished_at)))
 }
 
 /// Returns the X-ray of the logits set by hand.
@@ -83,6 +100,6 @@ fn hand_xray(state: &AppState) -> Option<(XrayPicture, String)> {
     let picture = XrayPicture::by_hand(place, table, chain, piece);
     Some((
         picture,
-        format!("Scores set by hand, seed {}", state.seed_of(pane)),
+        format!("Logits set by hand, seed {}", state.seed_of(pane)),
     ))
 }

@@ -40,6 +40,7 @@ fn file_facts(state: &AppState) -> FileFacts {
     FileFacts {
         finished_at: state.run_header().finished_at,
         leaves_thoughts_out: state.view.run_file.leaves_thoughts_out,
+        csv_reader: state.view.run_file.csv_reader,
     }
 }
 

@@ -43,7 +43,7 @@ impl RenderedDocument for FuturesDocument {
             look.render_result(
                 format,
                 || table(&picture),
-                || futures_drawing(&picture, look.palette),
+                || futures_drawing(&picture, look),
             )
         }))
     }

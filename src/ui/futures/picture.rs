@@ -11,7 +11,7 @@ use crate::design::child_ui::child_ui;
 use crate::generation::formatting::pane_letter;
 use crate::plots::PicturePlot;
 use crate::state::FuturesRun;
-use crate::ui::pictures::{Palette, Picture, svg};
+use crate::ui::pictures::{Look, styled_svg};
 
 /// The size of a picture of one pane, and the width that each further pane adds, in points.
 const SIZE: [f32; 2] = [960.0, 640.0];
@@ -29,16 +29,8 @@ pub struct FuturesPicture<'a> {
 }
 
 /// Renders the futures as SVG.
-pub fn futures_drawing(futures: &FuturesPicture<'_>, palette: Palette) -> String {
-    let more = futures.panes.len().saturating_sub(1) as f32;
-    let [width, height] = SIZE;
-    svg(&Picture {
-        plot: futures,
-        caption: &caption(futures),
-        size: [width + MORE_WIDTH * more, height],
-        palette,
-        transparent: false,
-    })
+pub fn futures_drawing(futures: &FuturesPicture<'_>, look: Look) -> String {
+    styled_svg(futures, &caption(futures), look)
 }
 
 /// Names the model and each pane's settings and seeds.
@@ -120,7 +112,15 @@ impl PicturePlot for FuturesPicture<'_> {
     }
 
     fn default_size(&self) -> [f32; 2] {
-        SIZE
+        let [width, height] = SIZE;
+        let n_more = self.panes.len().saturating_sub(1) as f32;
+        [width + MORE_WIDTH * n_more, height]
+    }
+
+    fn size_at(&self, width: f32) -> [f32; 2] {
+        let [_, height] = SIZE;
+        let least = MORE_WIDTH * self.panes.len().max(1) as f32;
+        [width.max(least), height]
     }
 
     fn draw(&self, ui: &mut Ui, _paper: Color32) {

@@ -9,7 +9,7 @@ use crate::decoding::TokenId;
 use crate::generation::{DrawnFutures, FinishReason, Future};
 use crate::state::tests::{JobUpdate, report, update_job, written};
 use crate::state::{AppState, BranchesView, Command, DockTab, FuturesCommand, FuturesRun, Pin};
-use crate::ui::pictures::Palette;
+use crate::ui::pictures::Look;
 use crate::ui::testing::{Window, key, press, window_of};
 
 /// A state whose last text's second token is pinned.
@@ -128,7 +128,7 @@ fn two_panes_stand_side_by_side_in_the_window_and_in_the_picture() {
         &FuturesPicture {
             panes: panes.collect(),
         },
-        Palette::Light,
+        Look::default(),
     );
     for words in [
         "D: what could follow",

@@ -4,6 +4,7 @@
 mod beams;
 mod drafts;
 mod pictures;
+mod run_picture;
 mod sampler;
 #[cfg(test)]
 mod tests;
@@ -19,6 +20,7 @@ use self::beams::beams_ui;
 pub(super) use self::drafts::draft_strip;
 use self::drafts::drafts_ui;
 use self::pictures::{picture_ui, unknown_words};
+pub(super) use self::run_picture::{LoopOfRun, LoopPicture};
 use self::sampler::sampler_ui;
 pub(super) use self::sampler::{N_PICKS, field_id, numbered_pick};
 use super::why::split;
@@ -229,20 +231,43 @@ pub(super) fn loop_ui(ui: &mut Ui, body: Rect, state: &AppState, commands: &mut 
         };
         return sentence_ui(ui, inside, hint);
     };
-    let (boxes, back) = inside.split_top_bottom_at_y(inside.bottom() - RETURN);
-    let n_boxes = LoopBox::ALL.len() as f32;
-    let width = ((boxes.width() - GAP * (n_boxes - 1.0)) / n_boxes).floor();
-    let mut left = boxes.left();
-    for (number, place) in LoopBox::ALL.into_iter().zip(1..) {
-        let rect = Rect::from_min_size(pos2(left, boxes.top()), vec2(width, boxes.height()));
-        box_ui(ui, rect, place, at, number);
-        left = rect.right() + GAP;
-        if place < LoopBox::ALL.len() {
+    boxes_ui(ui, inside, at, LoopBox::ALL.len());
+}
+
+/// Draws the boxes, at most `n_in_row` in a row, and below them what follows this step.
+fn boxes_ui(ui: &Ui, area: Rect, at: LoopStep<'_>, n_in_row: usize) {
+    let (boxes, back) = area.split_top_bottom_at_y(area.bottom() - RETURN);
+    let n_columns = n_in_row.clamp(1, LoopBox::ALL.len());
+    let n_rows = LoopBox::ALL.len().div_ceil(n_columns);
+    let side = |length: f32, n: usize| (length - GAP * (n as f32 - 1.0)) / n as f32;
+    let size = vec2(
+        side(boxes.width(), n_columns).floor(),
+        side(boxes.height(), n_rows),
+    );
+    for (index, which) in LoopBox::ALL.into_iter().enumerate() {
+        let (row, column) = (index / n_columns, index % n_columns);
+        let offset = (size + Vec2::splat(GAP)) * vec2(column as f32, row as f32);
+        let rect = Rect::from_min_size(boxes.min + offset, size);
+        box_ui(ui, rect, index + 1, at, which);
+        let is_last_in_row = column + 1 == n_columns || index + 1 == LoopBox::ALL.len();
+        if !is_last_in_row {
             paint_arrow(ui, pos2(rect.right() + GAP / 2.0, rect.center().y));
         }
     }
-    let span = [boxes.left() + width / 2.0, left - GAP - width / 2.0];
-    paint_return(ui, back, span, at);
+    if n_rows == 1 {
+        let last = (size.x + GAP) * (n_columns as f32 - 1.0);
+        let first = boxes.left() + size.x / 2.0;
+        paint_return(ui, back, [first, first + last], at);
+    } else {
+        let color = Theme::of(ui).text_2;
+        let middle = back.left_center();
+        row_text(
+            ui,
+            middle,
+            back.width(),
+            (return_words(at), Face::Small, color),
+        );
+    }
 }
 
 /// Returns the pane whose strategy the tab shows, and the strategy's name: "Beam search, 4 beams".

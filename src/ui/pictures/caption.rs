@@ -1,6 +1,6 @@
 //! The line below a picture: the model, the prompt, each pane's settings and seed, and the coin.
 
-use crate::export::prompt_hash;
+use crate::export::{date_words, prompt_hash};
 use crate::generation::formatting::pane_letter;
 use crate::generation::{Generation, ModelInfo, PaneSettings, chain_words};
 use crate::plots::StepAt;
@@ -42,6 +42,14 @@ pub fn caption(panes: &[Option<&Generation>]) -> String {
         parts.push("the file of this run contradicts itself".to_owned());
     }
     parts.join(" · ")
+}
+
+/// Appends the date of a run to its caption.
+pub fn dated(caption: &str, finished_at: Option<u64>) -> String {
+    match finished_at.and_then(date_words) {
+        Some(date) => format!("{caption} · {date}"),
+        None => caption.to_owned(),
+    }
 }
 
 /// "B T 0.7, top-p 0.9, seed 42". Greedy needs no seed.
@@ -124,6 +132,13 @@ mod tests {
             hashes[1]
         );
         assert!(caption.ends_with(&settings), "{caption}");
+    }
+
+    #[test]
+    fn a_caption_ends_with_the_date() {
+        let words = dated("Test", Some(1_700_000_000));
+        assert_eq!(words, "Test · 2023-11-14 22:13 UTC");
+        assert_eq!(dated("Test", None), "Test");
     }
 
     #[test]

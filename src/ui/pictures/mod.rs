@@ -1,8 +1,10 @@
 //! Plots, tables and texts as pictures: the functions that draw them on screen draw them in an
-//! offscreen window, whose shapes become SVG, and from that PNG.
+//! offscreen window, whose shapes become SVG, and from that PDF and PNG.
 
 mod caption;
+mod outlines;
 mod palette;
+mod pdf;
 mod png;
 mod render;
 mod shapes;
@@ -10,6 +12,9 @@ mod shapes;
 mod tests;
 mod text;
 mod texts;
+mod vector;
+#[cfg(test)]
+mod vector_tests;
 mod xray;
 
 use std::sync::{Arc, LazyLock};
@@ -18,7 +23,7 @@ use egui::epaint::text::{FallbackRequest, FontProvider as _};
 use egui::{Context, Rect, UiBuilder, Vec2, ViewportId, ViewportInfo, pos2, vec2};
 use egui_system_font_provider::SystemFontProvider;
 
-pub use self::caption::{caption, step_caption};
+pub use self::caption::{caption, dated, step_caption};
 pub(crate) use self::caption::{model_words, shortened};
 pub use self::palette::Palette;
 pub use self::png::{PictureError, Pixels, pixels, png};
@@ -29,24 +34,46 @@ pub use self::texts::TextsPicture;
 pub use self::xray::XrayPicture;
 use crate::design::fonts::Face;
 use crate::design::style;
-use crate::plots::{CAPTION_GAP, MARGIN, PicturePlot};
+use crate::design::theme::Theme;
+use crate::plots::{CAPTION_GAP, CAPTION_ROOM, MARGIN, PicturePlot};
 use crate::state::PictureStyle;
 
-/// Renders a plot of the Lab as SVG, at its default height.
+/// Renders a plot of the Lab as SVG.
 pub(crate) fn lab_svg(
     plot: &dyn PicturePlot,
     caption: &str,
     palette: Palette,
     style: PictureStyle,
 ) -> String {
-    let [width, height] = plot.default_size();
-    svg(&Picture {
+    let look = Look {
+        palette,
+        style,
+        ..Look::default()
+    };
+    styled_svg(plot, caption, look)
+}
+
+/// Renders a plot as SVG, at its usual width or that of the look. The page is as tall as the plot
+/// and its caption need.
+pub(crate) fn styled_svg(plot: &dyn PicturePlot, caption: &str, look: Look) -> String {
+    let [usual, _] = plot.default_size();
+    let shown_width = look.style.width.points().unwrap_or(usual);
+    let [width, height] = plot.size_at(shown_width);
+    let ctx = context(look.palette);
+    let caption_height = measured(&ctx, vec2(width, height), |ui| {
+        caption_galley(ui, caption, width - 2.0 * MARGIN).size().y
+    });
+    let picture = Picture {
         plot,
         caption,
-        size: [style.width.map_or(width, f32::from), height],
-        palette,
-        transparent: style.transparent,
-    })
+        size: [
+            width,
+            height + (caption_height - CAPTION_ROOM).max(0.0).ceil(),
+        ],
+        palette: look.palette,
+        transparent: look.style.transparent,
+    };
+    painted(&ctx, &picture, shown_width)
 }
 
 /// A standalone picture of one plot.
@@ -73,8 +100,13 @@ const PIXELS_PER_POINT: f32 = 4.0;
 
 /// Renders a picture as SVG. Labels stay text, in the window's faces.
 pub fn svg(picture: &Picture<'_>) -> String {
+    let [width, _] = picture.size;
+    painted(&context(picture.palette), picture, width)
+}
+
+/// Renders a picture as SVG that is shown at this width.
+fn painted(ctx: &Context, picture: &Picture<'_>, shown_width: f32) -> String {
     let size = Vec2::from(picture.size).max(vec2(160.0, 120.0));
-    let ctx = context(picture.palette);
     let mut clipped_shapes = Vec::new();
     for _ in 0..N_FRAMES {
         let mut output = ctx.run_ui(input(size), |ui| draw(ui, picture, size));
@@ -85,7 +117,33 @@ pub fn svg(picture: &Picture<'_>) -> String {
     if picture.palette == Palette::Print {
         palette::to_grays(&mut clipped_shapes);
     }
-    shapes::document(size, picture.plot.title(), picture.caption, &clipped_shapes)
+    let page = shapes::Page {
+        size,
+        shown: size * (shown_width / size.x).min(1.0),
+        title: picture.plot.title(),
+        caption: picture.caption,
+    };
+    page.document(&clipped_shapes)
+}
+
+/// Draws into an area of this size and returns the height that `draw` found.
+fn measured(ctx: &Context, size: Vec2, mut draw: impl FnMut(&mut egui::Ui) -> f32) -> f32 {
+    let mut height = 0.0;
+    // A font that is loaded in the first frame is used in the next.
+    for _ in 0..N_FRAMES {
+        let mut output = ctx.run_ui(input(size), |ui| {
+            let rect = Rect::from_min_size(pos2(0.0, 0.0), size);
+            height = draw(&mut ui.new_child(UiBuilder::new().max_rect(rect)));
+        });
+        output.textures_delta.clear();
+    }
+    height
+}
+
+fn caption_galley(ui: &egui::Ui, caption: &str, width: f32) -> Arc<egui::Galley> {
+    let color = Theme::of(ui).text_3;
+    ui.painter()
+        .layout(caption.to_owned(), Face::Micro.font(), color, width)
 }
 
 /// Creates an offscreen window.
@@ -125,12 +183,7 @@ fn draw(ui: &mut egui::Ui, picture: &Picture<'_>, size: Vec2) {
 
     let mut area = page.shrink(MARGIN);
     if !picture.caption.is_empty() {
-        let caption = ui.painter().layout(
-            picture.caption.to_owned(),
-            Face::Micro.font(),
-            theme.text_3,
-            area.width(),
-        );
+        let caption = caption_galley(ui, picture.caption, area.width());
         let top = area.bottom() - caption.size().y;
         ui.painter()
             .galley(pos2(area.left(), top), caption, theme.text_3);

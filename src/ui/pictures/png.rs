@@ -1,15 +1,10 @@
 //! Rasterizes SVG to PNG with the bundled faces, so that it looks the same on every machine.
-//! Scripts that they lack fall back to system fonts.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-
+use flate2::Crc;
 use resvg::tiny_skia::{Pixmap, Transform};
-use resvg::usvg::{self, FallbackSelectionFn, FontResolver, fontdb};
 
-use crate::design::fonts;
+use super::vector::VectorDrawing;
 use crate::plots::count;
-use crate::state::ReadingFont;
 
 /// Why a picture could not be created. Every message can be shown to the user.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -25,10 +20,20 @@ pub enum PictureError {
     /// The PNG encoder failed.
     #[error("could not encode the picture as PNG: {message}")]
     EncodingFailed { message: String },
+
+    /// A font could not be embedded.
+    #[error("could not write the picture as PDF: {message}")]
+    PdfFailed { message: String },
 }
 
 /// The maximum width and height, in pixels.
 const MAX_SIDE: u32 = 16_384;
+
+/// The length of the signature of a PNG and its first chunk, after which others may follow.
+const HEAD: usize = 8 + 25;
+
+/// The points of a drawing in a meter: 96 in an inch, as in CSS.
+const POINTS_PER_METER: f64 = 96.0 / 0.0254;
 
 /// A picture as rows of pixels.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,9 +48,24 @@ pub struct Pixels {
 /// sharp in print.
 pub fn png(svg: &str, scale: f32) -> Result<Vec<u8>, PictureError> {
     let encoded = rasterized(svg, scale)?.encode_png();
-    encoded.map_err(|error| PictureError::EncodingFailed {
+    let encoded = encoded.map_err(|error| PictureError::EncodingFailed {
         message: error.to_string(),
-    })
+    })?;
+    Ok(with_size_on_paper(&encoded, scale))
+}
+
+/// Says how large the pixels of a PNG are, so that it has the same size on paper as the PDF.
+fn with_size_on_paper(png: &[u8], scale: f32) -> Vec<u8> {
+    let per_meter = count(f64::from(scale) * POINTS_PER_METER) as u32;
+    let mut chunk = b"pHYs".to_vec();
+    chunk.extend(per_meter.to_be_bytes().repeat(2));
+    // The unit is the meter.
+    chunk.push(1);
+    let mut sum = Crc::new();
+    sum.update(&chunk);
+    let length = 9_u32.to_be_bytes();
+    let (head, rest) = png.split_at(HEAD.min(png.len()));
+    [head, &length, &chunk, &sum.sum().to_be_bytes(), rest].concat()
 }
 
 /// Rasterizes a drawing at `scale` pixels per point.
@@ -58,17 +78,7 @@ pub fn pixels(svg: &str, scale: f32) -> Result<Pixels, PictureError> {
 }
 
 fn rasterized(svg: &str, scale: f32) -> Result<Pixmap, PictureError> {
-    let options = usvg::Options {
-        fontdb: Arc::new(faces()),
-        font_resolver: FontResolver {
-            select_font: FontResolver::default_font_selector(),
-            select_fallback: fallback(),
-        },
-        ..usvg::Options::default()
-    };
-    let tree = usvg::Tree::from_str(svg, &options).map_err(|error| PictureError::Unreadable {
-        message: error.to_string(),
-    })?;
+    let tree = VectorDrawing::of(svg)?.tree;
     let side = |points: f32| count(f64::from((points * scale).round().max(1.0))) as u32;
     let (width, height) = (side(tree.size().width()), side(tree.size().height()));
     let fits = width <= MAX_SIDE && height <= MAX_SIDE;
@@ -82,56 +92,4 @@ fn rasterized(svg: &str, scale: f32) -> Result<Pixmap, PictureError> {
         &mut pixmap.as_mut(),
     );
     Ok(pixmap)
-}
-
-/// Selects a fallback font for a character that the bundled faces lack. System fonts are loaded
-/// only then.
-fn fallback() -> FallbackSelectionFn<'static> {
-    let select = FontResolver::default_fallback_selector();
-    let system_fonts_loaded = AtomicBool::new(false);
-    Box::new(move |character, tried, database| {
-        let found = closest_face(&select, character, tried, database);
-        if found.is_some() || system_fonts_loaded.swap(true, Ordering::Relaxed) {
-            return found;
-        }
-        Arc::make_mut(database).load_system_fonts();
-        closest_face(&select, character, tried, database)
-    })
-}
-
-/// Returns the first face that has the character and matches the style, width and weight of the
-/// face tried first, or else the first face that has it.
-fn closest_face(
-    select: &FallbackSelectionFn<'_>,
-    character: char,
-    tried: &[fontdb::ID],
-    database: &mut Arc<fontdb::Database>,
-) -> Option<fontdb::ID> {
-    let traits = |database: &fontdb::Database, id| {
-        let face = database.face(id)?;
-        Some((face.style, face.stretch, face.weight))
-    };
-    let wanted = traits(database, *tried.first()?);
-    let mut rejected = tried.to_vec();
-    let mut first = None;
-    while let Some(found) = select(character, &rejected, database) {
-        if traits(database, found) == wanted {
-            return Some(found);
-        }
-        first = first.or(Some(found));
-        rejected.push(found);
-    }
-    first
-}
-
-/// Returns the window's faces. The SVG text selects their weights.
-fn faces() -> fontdb::Database {
-    let mut database = fontdb::Database::new();
-    let faces = fonts::definitions(ReadingFont::default()).font_data;
-    for name in ["inter", "literata", "mono", "emoji"] {
-        if let Some(face) = faces.get(name) {
-            database.load_font_source(fontdb::Source::Binary(face.font.clone()));
-        }
-    }
-    database
 }

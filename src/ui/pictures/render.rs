@@ -1,18 +1,23 @@
 //! Renders pictures of several panes from their records.
 
+use super::outlines::outlined;
+use super::pdf::pdf;
 use super::texts::TextsOfRun;
 use super::xray::XrayOfRun;
-use super::{Palette, Picture, PictureError, XrayPicture, caption, png, step_caption, svg};
-use crate::generation::Generation;
+use super::{Palette, PictureError, XrayPicture, caption, dated, png, step_caption, styled_svg};
+use crate::export::CsvReader;
 use crate::plots;
 use crate::plots::{NextTokenData, PicturePlot, PlottedRun, RunPicture, VerifiedData};
 use crate::state::{BranchTree, PictureFormat, PictureStyle, Plot};
+use crate::ui::compare::CompareOfRun;
+use crate::ui::loop_view::LoopOfRun;
 
-/// How pictures look.
+/// How pictures and tables look.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Look {
     pub palette: Palette,
     pub style: PictureStyle,
+    pub csv_reader: CsvReader,
 }
 
 /// Returns how a picture is made from the texts of a run, or `None` if it shows something else.
@@ -20,6 +25,8 @@ pub fn run_picture(plot: Plot) -> Option<Box<dyn RunPicture>> {
     match plot {
         Plot::Xray => Some(Box::new(XrayOfRun)),
         Plot::Texts => Some(Box::new(TextsOfRun)),
+        Plot::Compare => Some(Box::new(CompareOfRun)),
+        Plot::Loop => Some(Box::new(LoopOfRun)),
         _ => plots::run_picture(plot),
     }
 }
@@ -37,55 +44,37 @@ pub fn drawing(plot: Plot, run: PlottedRun<'_>, look: Look) -> String {
         Some((at, generation)) => step_caption(generation, at),
         None => caption(run.panes),
     };
+    let caption = dated(&caption, run.finished_at);
     match drawn {
-        Some(plot) => picture_of(&*plot, &caption, look),
-        None => picture_of(&None::<NextTokenData>, &caption, look),
+        Some(plot) => styled_svg(&*plot, &caption, look),
+        None => styled_svg(&None::<NextTokenData>, &caption, look),
     }
 }
 
 /// Renders an X-ray as SVG.
 pub fn xray_drawing(xray: &XrayPicture, caption: &str, look: Look) -> String {
-    picture_of(xray, caption, look)
+    styled_svg(xray, caption, look)
 }
 
 /// Renders the tree of texts as SVG.
-pub fn tree_drawing(tree: &BranchTree, panes: &[Option<&Generation>], look: Look) -> String {
-    picture_of(tree, &caption(panes), look)
+pub fn tree_drawing(tree: &BranchTree, caption: &str, look: Look) -> String {
+    styled_svg(tree, caption, look)
 }
 
 /// Renders the plot of a verification as SVG. `cause` explains a difference, if known.
 pub fn verified_drawing(
     data: &VerifiedData,
     cause: Option<&str>,
-    panes: &[Option<&Generation>],
+    caption: &str,
     look: Look,
 ) -> String {
     let (plot, words): (&dyn PicturePlot, Option<&str>) = match data {
         VerifiedData::Proven(data) => (data, Some(data.sentence())),
         VerifiedData::Gaps(data) => (data, cause),
     };
-    let mut caption = caption(panes);
-    if let Some(words) = words {
-        caption = format!("{caption} · {words}");
-    }
-    picture_of(plot, &caption, look)
-}
-
-fn picture_of(plot: &dyn PicturePlot, caption: &str, look: Look) -> String {
-    svg(&Picture {
-        plot,
-        caption,
-        size: size(plot.default_size(), look.style.width),
-        palette: look.palette,
-        transparent: look.style.transparent,
-    })
-}
-
-/// Scales a picture's default size to the wanted width, if any.
-fn size([width, height]: [f32; 2], wanted: Option<u16>) -> [f32; 2] {
-    match wanted.map(f32::from) {
-        Some(wanted) => [wanted, (height * wanted / width).round()],
-        None => [width, height],
+    match words {
+        Some(words) => styled_svg(plot, &format!("{caption} · {words}"), look),
+        None => styled_svg(plot, caption, look),
     }
 }
 
@@ -96,6 +85,8 @@ pub fn encode(
     style: PictureStyle,
 ) -> Result<Vec<u8>, PictureError> {
     match format {
+        PictureFormat::Pdf => pdf(drawing),
+        PictureFormat::Svg if style.outlined_text => outlined(drawing).map(String::into_bytes),
         PictureFormat::Svg => Ok(drawing.as_bytes().to_vec()),
         PictureFormat::Png => png(drawing, style.scale.into()),
     }

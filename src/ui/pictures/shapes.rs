@@ -7,24 +7,41 @@ use egui::{Color32, Pos2, Rect, Shape, Stroke, StrokeKind, Vec2, pos2};
 
 use super::text::push_text;
 
-/// Returns a complete SVG document. `title` and `caption` describe it for screen readers.
-pub(super) fn document(
-    size: Vec2,
-    title: &str,
-    caption: &str,
-    clipped_shapes: &[ClippedShape],
-) -> String {
+/// The page of a drawing.
+pub(super) struct Page<'a> {
+    /// The size of what is drawn, and the size at which it is shown, in points.
+    pub size: Vec2,
+    pub shown: Vec2,
+    /// What describe it for screen readers.
+    pub title: &'a str,
+    pub caption: &'a str,
+}
+
+impl Page<'_> {
+    /// Returns a complete SVG document.
+    pub(super) fn document(&self, clipped_shapes: &[ClippedShape]) -> String {
+        let (size, shown) = (self.size, self.shown);
+        let mut svg = String::new();
+        let _ = write!(
+            svg,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" \
+             viewBox=\"0 0 {} {}\" role=\"img\">\n<title>{}</title>\n<desc>{}</desc>\n",
+            shown.x,
+            shown.y,
+            size.x,
+            size.y,
+            escaped(self.title),
+            escaped(self.caption)
+        );
+        push_clipped(&mut svg, size, clipped_shapes);
+        svg.push_str("</svg>\n");
+        svg
+    }
+}
+
+/// Appends shapes, each within its clip rectangle.
+fn push_clipped(svg: &mut String, size: Vec2, clipped_shapes: &[ClippedShape]) {
     let page = Rect::from_min_size(pos2(0.0, 0.0), size);
-    let mut svg = String::new();
-    let _ = write!(
-        svg,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" \
-         viewBox=\"0 0 {0} {1}\" role=\"img\">\n<title>{2}</title>\n<desc>{3}</desc>\n",
-        size.x,
-        size.y,
-        escaped(title),
-        escaped(caption)
-    );
     let mut open_clip: Option<Rect> = None;
     let mut n_clips = 0;
     for ClippedShape {
@@ -38,18 +55,16 @@ pub(super) fn document(
         }
         let wanted = (!clip_rect.contains_rect(bounds.intersect(page))).then_some(clip);
         if wanted != open_clip {
-            close_clip(&mut svg, open_clip);
+            close_clip(svg, open_clip);
             if let Some(clip) = wanted {
-                open_new_clip(&mut svg, clip, n_clips);
+                open_new_clip(svg, clip, n_clips);
                 n_clips += 1;
             }
             open_clip = wanted;
         }
-        push_shape(&mut svg, shape);
+        push_shape(svg, shape);
     }
-    close_clip(&mut svg, open_clip);
-    svg.push_str("</svg>\n");
-    svg
+    close_clip(svg, open_clip);
 }
 
 fn open_new_clip(svg: &mut String, clip: Rect, index: usize) {

@@ -143,6 +143,7 @@ fn a_plot_of_one_step_names_only_its_own_prompt() {
         let run = PlottedRun {
             panes: &panes,
             choices,
+            finished_at: None,
         };
         let drawing = drawing(plot, run, Look::default());
         ["‘Once there was", "‘Another’"].map(|prompt| drawing.contains(prompt))
@@ -322,7 +323,7 @@ fn an_empty_plot_can_be_exported() {
     let score = ScoreData::of(&none, ScoreMeasure::Surprise);
     let speed = SpeedData::of(&none);
     let plots: [(&dyn PicturePlot, &str); 3] = [
-        (&score, "One staff for each pane"),
+        (&score, "One row for each pane"),
         (&None::<NextTokenData>, "The candidates for the latest"),
         (&speed, "Tokens per second for each pane"),
     ];
@@ -391,6 +392,7 @@ fn every_trend_on_the_list_states_its_title_and_its_panels() {
         let run = PlottedRun {
             panes: &panes,
             choices: PlotChoices::default(),
+            finished_at: Some(1_700_000_000),
         };
         let drawing = drawing(Plot::Trend(trend), run, Look::default());
         assert!(drawing.contains(&format!(">{}<", spec.name)), "{drawing}");

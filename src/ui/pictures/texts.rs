@@ -1,8 +1,8 @@
 //! The picture of the texts: side by side, tinted as in the window.
 
-use egui::{Align2, Color32, Rect, Ui, UiBuilder, Vec2, pos2, vec2};
+use egui::{Align2, Color32, Label, Rect, Ui, UiBuilder, Vec2, pos2, vec2};
 
-use super::{N_FRAMES, Palette, context, input};
+use super::{Palette, context, measured};
 use crate::analysis::watermark::{WatermarkScan, first_mark, watermark_legend};
 use crate::decoding::watermark::Watermark;
 use crate::design::fonts::Face;
@@ -11,16 +11,16 @@ use crate::design::widgets::{BADGE, legend, paint_badge};
 use crate::generation::Generation;
 use crate::plots::{
     AROUND, MARGIN, PicturePlot, PlotChoices, PlotFile, PlottedRun, RunPicture, TITLE_ROW, TextRun,
-    paint_text, paint_text_within, title_ui,
+    count, paint_text, paint_text_within, title_ui,
 };
 use crate::state::Tint;
 use crate::ui::token_text::{TextEnd, TokenTextInput, paint_whole};
 
-/// The width of a text, and the gap between two, in points.
+/// The minimum width of a text, and the gap between two, in points.
 const COLUMN: f32 = 272.0;
 const GAP: f32 = 28.0;
 
-/// The maximum number of texts in a row.
+/// The maximum number of texts in a row of usual width.
 const MAX_COLUMNS: usize = 4;
 
 /// The heights of a text's head and foot, and the gap between two rows of texts.
@@ -55,54 +55,45 @@ impl<'a> TextsPicture<'a> {
         }
     }
 
-    fn n_columns(&self) -> usize {
-        self.texts.len().clamp(1, MAX_COLUMNS)
-    }
-
-    /// Returns the width of its drawing, in points.
+    /// Returns the usual width of its drawing, in points.
     fn width(&self) -> f32 {
         // The title and the legend need the width of two columns.
-        let n_columns = self.n_columns().max(2) as f32;
+        let n_columns = self.texts.len().clamp(2, MAX_COLUMNS) as f32;
         n_columns * (COLUMN + GAP) - GAP
     }
 
     /// Returns the height of its drawing, in points.
     fn height(&self, width: f32) -> f32 {
-        let ctx = context(Palette::Light);
-        let mut height = 0.0;
-        // A font that is loaded in the first frame is used in the next.
-        for _ in 0..N_FRAMES {
-            let mut output = ctx.run_ui(input(vec2(width, 1000.0)), |ui| {
-                let rect = Rect::from_min_size(pos2(0.0, 0.0), vec2(width, 1000.0));
-                height = self.columns_ui(&mut ui.new_child(UiBuilder::new().max_rect(rect)));
-            });
-            output.textures_delta.clear();
-        }
-        height
+        let size = vec2(width, 1000.0);
+        measured(&context(Palette::Light), size, |ui| self.columns_ui(ui))
     }
 
     /// Draws it into the remaining space of `ui`. Returns its height.
     fn columns_ui(&self, ui: &mut Ui) -> f32 {
         let top = ui.cursor().top();
-        self.title_ui(ui);
+        let width = ui.available_width();
+        let n_columns = count(f64::from((width + GAP) / (COLUMN + GAP))).max(1);
+        let column = (width + GAP) / n_columns as f32 - GAP;
+        self.title_ui(ui, n_columns > 1);
         let mut corner = ui.cursor().min;
         let left = corner.x;
         let texts: Vec<_> = self.texts.iter().zip(&self.scans).collect();
-        for row in texts.chunks(self.n_columns()) {
+        for row in texts.chunks(n_columns) {
             let mut row_height: f32 = 0.0;
             for ((pane, generation), scan) in row {
                 let tint = (self.tint, scan.as_ref());
-                let height = text_ui(ui, corner, (*pane, generation), tint);
+                let at = Rect::from_min_size(corner, vec2(column, f32::INFINITY));
+                let height = text_ui(ui, at, (*pane, generation), tint);
                 row_height = row_height.max(height);
-                corner.x += COLUMN + GAP;
+                corner.x += column + GAP;
             }
             corner = pos2(left, corner.y + row_height + ROW_GAP);
         }
         corner.y - ROW_GAP - top
     }
 
-    fn title_ui(&self, ui: &mut Ui) {
-        let right = ui.max_rect().right();
+    /// Draws the title, what the tint shows, and its legend, in one row if there is room.
+    fn title_ui(&self, ui: &mut Ui, in_one_row: bool) {
         let subtitle = match self.tint {
             Tint::None => String::new(),
             Tint::Probability => "tint: probability of each token before the chain".to_owned(),
@@ -114,10 +105,6 @@ impl<'a> TextsPicture<'a> {
                 None => "tint: watermark".to_owned(),
             },
         };
-        let rest = title_ui(ui, "The texts", None, &[subtitle]);
-        let at = Rect::from_min_max(rest.min, pos2(right, rest.max.y));
-        let layout = egui::Layout::right_to_left(egui::Align::Center);
-        let mut legend_ui = ui.new_child(UiBuilder::new().max_rect(at).layout(layout));
         let labels = match self.tint {
             Tint::Watermark => {
                 let mark = self.scans.iter().flatten().next();
@@ -125,7 +112,19 @@ impl<'a> TextsPicture<'a> {
             }
             tint => tint.legend(),
         };
-        legend(&mut legend_ui, self.tint, labels);
+        if in_one_row {
+            let right = ui.max_rect().right();
+            let rest = title_ui(ui, "The texts", None, &[subtitle]);
+            let at = Rect::from_min_max(rest.min, pos2(right, rest.max.y));
+            let layout = egui::Layout::right_to_left(egui::Align::Center);
+            let mut legend_ui = ui.new_child(UiBuilder::new().max_rect(at).layout(layout));
+            legend(&mut legend_ui, self.tint, labels);
+        } else {
+            title_ui(ui, "The texts", None, &[]);
+            let color = Theme::of(ui).text_3;
+            ui.add(Label::new(Face::Small.text(subtitle).color(color)).wrap());
+            ui.horizontal(|ui| legend(ui, self.tint, labels));
+        }
         ui.add_space(HEAD - TITLE_ROW - 12.0);
     }
 }
@@ -133,22 +132,23 @@ impl<'a> TextsPicture<'a> {
 /// Draws a text below its name and settings. Returns the total height.
 fn text_ui(
     ui: &Ui,
-    corner: egui::Pos2,
+    column: Rect,
     (pane, generation): (usize, &Generation),
     (tint, watermark): (Tint, Option<&WatermarkScan>),
 ) -> f32 {
     let theme = Theme::of(ui);
+    let (corner, width) = (column.min, column.width());
     let badge = Rect::from_min_size(corner, Vec2::splat(BADGE));
     paint_badge(ui.painter(), theme, badge, pane);
     let shown_name = generation.shown_name();
     let name = TextRun::new(&shown_name, Face::Strong, theme.text_1);
     let at = pos2(badge.right() + 8.0, badge.center().y);
-    paint_text_within(ui, at, Align2::LEFT_CENTER, name, COLUMN - BADGE - 8.0);
+    paint_text_within(ui, at, Align2::LEFT_CENTER, name, width - BADGE - 8.0);
     let config = &generation.config;
     let settings = format!("{}, seed {}", config.chain, config.seed);
     let settings = TextRun::new(&settings, Face::Small, theme.text_3);
     let at = pos2(corner.x, badge.bottom() + 12.0);
-    paint_text_within(ui, at, Align2::LEFT_CENTER, settings, COLUMN);
+    paint_text_within(ui, at, Align2::LEFT_CENTER, settings, width);
 
     let input = TokenTextInput {
         generation,
@@ -170,7 +170,7 @@ fn text_ui(
         pane_color: theme.pane(pane),
     };
     let text = pos2(corner.x, corner.y + HEAD);
-    let height = paint_whole(ui, text, COLUMN, input);
+    let height = paint_whole(ui, text, width, input);
     let foot = pos2(corner.x, text.y + height + FOOT / 2.0);
     let foot_run = foot_words(generation);
     let foot_run = TextRun::new(&foot_run, Face::Micro, theme.text_3);
@@ -214,6 +214,11 @@ impl PicturePlot for TextsPicture<'_> {
     fn default_size(&self) -> [f32; 2] {
         let width = self.width();
         [width + 2.0 * MARGIN, self.height(width) + AROUND]
+    }
+
+    fn size_at(&self, width: f32) -> [f32; 2] {
+        let width = width.max(COLUMN + 2.0 * MARGIN);
+        [width, self.height(width - 2.0 * MARGIN) + AROUND]
     }
 
     fn draw(&self, ui: &mut Ui, _paper: Color32) {

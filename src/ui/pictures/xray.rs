@@ -132,6 +132,11 @@ impl PicturePlot for XrayPicture {
         [960.0, height + AROUND]
     }
 
+    fn size_at(&self, width: f32) -> [f32; 2] {
+        let [_, height] = self.default_size();
+        [width.max(640.0), height]
+    }
+
     fn draw(&self, ui: &mut Ui, _paper: Color32) {
         let subtitles = std::slice::from_ref(&self.subtitle);
         title_ui(ui, self.title, Some(self.pane), subtitles);

@@ -61,6 +61,11 @@ impl PicturePlot for TasksPlot<'_> {
         [WIDTH, head + n_rows * row + GAP + below + CAPTION]
     }
 
+    fn size_at(&self, width: f32) -> [f32; 2] {
+        let [_, height] = self.default_size();
+        [width.max(640.0), height]
+    }
+
     fn draw(&self, ui: &mut Ui, _paper: Color32) {
         let area = ui.max_rect();
         match self.curve {

@@ -14,6 +14,7 @@ use crate::analysis::sweep::{Keep, Metric, SweepSetup};
 use crate::cli::compute::ComputeArguments;
 use crate::cli::console;
 use crate::cli::count::{N_MAX_TOKENS, count};
+use crate::cli::export_style::ExportStyleArguments;
 use crate::cli::failure::Failure;
 use crate::cli::model::{DraftModelArgument, ModelArgument};
 use crate::cli::named_value::parse_by_name;
@@ -119,9 +120,12 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
 
-    /// Export everything to this folder: the JSON, both tables, and every map as SVG and PNG
+    /// Export everything to this folder: the JSON, both tables, and every map as PDF, SVG and PNG
     #[arg(long, value_name = "FOLDER")]
     export: Option<PathBuf>,
+
+    #[command(flatten)]
+    style: ExportStyleArguments,
 }
 
 /// The most texts of a sweep. The figures of each take about 200 bytes.

@@ -7,6 +7,7 @@ use super::run::Swept;
 use super::table::tables;
 use crate::analysis::sweep::{Metric, SweepResults};
 use crate::cli::console;
+use crate::cli::export_style::ExportStyleArguments;
 use crate::cli::failure::Failure;
 use crate::cli::files::{NewFolder, check_file, export_folder, new_folder};
 use crate::cli::outputs::{OutputFile, check_outputs, write_outputs};
@@ -14,7 +15,7 @@ use crate::generation::ModelInfo;
 use crate::generation::formatting::{counted, speed};
 use crate::lab::sweep::SweepRecord;
 use crate::lab::sweep::picture::{sweep_drawing, sweep_pictures};
-use crate::state::{PictureFormat, PictureStyle};
+use crate::state::PictureFormat;
 use crate::ui::pictures::{Palette, encode};
 
 impl Arguments {
@@ -58,11 +59,12 @@ impl Arguments {
             },
             OutputFile {
                 path: self.csv.as_deref(),
-                render: &|| record.cells_csv(),
+                render: &|| self.style.csv_reader().table(record.cells_csv()),
             },
         ];
         let folder = self.export.as_deref();
-        let export = folder.map(|folder| move || export(folder, record));
+        let style = self.style;
+        let export = folder.map(|folder| move || export(folder, record, style));
         let export = export.as_ref().map(|export| export as &dyn Fn() -> _);
         let shown = self.shown(&swept.results);
         write_outputs(&outputs, || tables(&swept.results, &shown), export)
@@ -98,13 +100,23 @@ fn summary(swept: &Swept) -> String {
 }
 
 /// Writes the record, the tables and the pictures: all files or none.
-fn export(folder: &Path, record: SweepRecord<'_>) -> Result<(), String> {
+fn export(
+    folder: &Path,
+    record: SweepRecord<'_>,
+    style: ExportStyleArguments,
+) -> Result<(), String> {
     let mut files = vec![
         ("sweep.json".to_owned(), record.json()),
-        ("cells.csv".to_owned(), record.cells_csv()),
-        ("texts.csv".to_owned(), record.texts_csv()),
+        (
+            "cells.csv".to_owned(),
+            style.csv_reader().table(record.cells_csv()),
+        ),
+        (
+            "texts.csv".to_owned(),
+            style.csv_reader().table(record.texts_csv()),
+        ),
     ];
-    let style = PictureStyle::default();
+    let style = style.pictures.style();
     for (name, picture) in sweep_pictures(record.results) {
         let drawing = sweep_drawing(record, picture, Palette::Light, style);
         for format in PictureFormat::ALL {

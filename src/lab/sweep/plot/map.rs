@@ -191,6 +191,11 @@ impl PicturePlot for SweepMap {
         [720.0, map_height(n_rows, cell) + AROUND]
     }
 
+    fn size_at(&self, width: f32) -> [f32; 2] {
+        let [_, height] = self.default_size();
+        [width.max(420.0), height]
+    }
+
     fn draw(&self, ui: &mut Ui, _paper: Color32) {
         map_ui(ui, ui.max_rect(), self, None, Target::Picture);
     }
