@@ -237,7 +237,6 @@ const CRATE_USERS: &[(&str, &[&str])] = &[
     ("minijinja_contrib", &["engine"]),
     ("jsonschema", &["lab"]),
     ("llguidance", &["decoding"]),
-    ("nucleo_matcher", &["state"]),
     ("pollster", &["app"]),
     ("regex", &["analysis", "lab"]),
     ("regex_syntax", &["decoding"]),

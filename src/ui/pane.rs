@@ -12,7 +12,10 @@ use crate::design::child_ui::child_ui;
 use crate::design::theme::Theme;
 use crate::design::widgets::{Notice, NoticeKind};
 use crate::generation::Generation;
-use crate::state::{AppState, BranchCommand, Command, DockTab, Pane, PaneStatus, Pin, capitalize};
+use crate::state::{
+    AppState, BranchChange, BranchCommand, BranchTarget, Command, DockTab, Pane, PaneId,
+    PaneStatus, Pin, capitalize,
+};
 
 /// A pane's place in the window, and what it needs to know about the other panes.
 #[derive(Debug, Clone, Copy)]
@@ -25,6 +28,8 @@ pub(super) struct PaneFrame {
     pub fork_step: Option<usize>,
     /// The step of this pane that is hovered in a plot.
     pub hovered_in_plot: Option<usize>,
+    /// Whether the dock shows more than its tab row.
+    pub dock_open: bool,
 }
 
 const HEADER: f32 = 40.0;
@@ -129,11 +134,8 @@ fn body_ui(
     };
     let input = text_input(ui, frame, state, generation);
     let response = view.ui(&mut child_ui(ui, rect, "text"), input);
-    if let Some(step) = response.clicked {
-        let pane = pane.id;
-        commands.push(Command::Pin(Pin { pane, step }));
-    }
-    if let Some(step) = response.secondary_clicked.or(response.continued) {
+    press_ui(frame, pane.id, response, state, commands);
+    if let Some(step) = response.secondary_clicked {
         // On a token, the popup takes the place of the pane's menu.
         egui::Popup::close_all(ui.ctx());
         let from = Pin {
@@ -143,6 +145,44 @@ fn body_ui(
         commands.push(Command::Branch(BranchCommand::Open(Some(from))));
     }
     response
+}
+
+/// Pins a pressed token and shows why it was chosen; Enter does the latter for the pinned one.
+/// Continues with a token that was chosen on a card.
+fn press_ui(
+    frame: PaneFrame,
+    pane: PaneId,
+    response: TokenTextResponse,
+    state: &AppState,
+    commands: &mut Vec<Command>,
+) {
+    let pressed = response.clicked.map(|step| Pin { pane, step });
+    commands.extend(pressed.map(Command::Pin));
+    let is_pinned_here = state
+        .pinned()
+        .is_some_and(|(place, ..)| place == frame.place);
+    let shows_why = match pressed {
+        // Pressing a pinned token unpins it.
+        Some(pin) => state.pin != Some(pin),
+        None => response.entered && is_pinned_here,
+    };
+    if shows_why {
+        let change = state.view.on_press(frame.dock_open);
+        commands.extend(change.map(Command::ChangeView));
+    }
+    if let Some(chosen) = response.chosen {
+        let target = if chosen.in_new_pane {
+            BranchTarget::NewPane
+        } else {
+            BranchTarget::InPlace
+        };
+        let step = chosen.step;
+        commands.push(Command::Branch(BranchCommand::Branch {
+            from: Pin { pane, step },
+            change: BranchChange::Tokens(vec![chosen.token]),
+            target,
+        }));
+    }
 }
 
 const CONTINUE: &str = "Continue";
@@ -198,12 +238,6 @@ fn dims_shared(state: &AppState) -> bool {
     state.view.compare.dim_shared && state.view.dock_tab == DockTab::Compare
 }
 
-/// Returns the first and the last step of the text's loop.
-fn looping(pane: &Pane) -> Option<(usize, usize)> {
-    let steps = &pane.text_metrics()?.repetition.as_ref()?.steps;
-    Some((steps.start, steps.end.checked_sub(1)?))
-}
-
 /// Returns what follows the last token of a pane's text.
 fn text_end(state: &AppState, pane: &Pane, place: usize) -> TextEnd {
     let steps = state.branches.step_pane.is_none_or(|only| only == pane.id);
@@ -244,11 +278,14 @@ fn text_input<'a>(
             .and_then(|found| found.step),
         unjudged_from: state.runs.unjudged_from(frame.place),
         n_dimmed: frame.fork_step.filter(|_| dims_shared(state)).unwrap_or(0),
-        looping: pane.and_then(looping),
+        looping: pane.and_then(|pane| pane.text_metrics()?.repetition.as_ref()),
         what_ifs: pane.and_then(Pane::what_ifs),
         show_marks: state.view.show_marks,
         has_cards: state.branches.dialog.is_none(),
-        can_branch: pinned_here.is_some_and(|pin| state.can_branch(pin)),
+        can_branch: pane.is_some_and(|pane| {
+            let (pane, step) = (pane.id, 0);
+            state.can_branch(Pin { pane, step })
+        }),
         end: pane.map_or(TextEnd::Plain, |pane| text_end(state, pane, frame.place)),
         pane_color: Theme::of(ui).pane(frame.place),
     }

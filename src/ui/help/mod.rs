@@ -221,9 +221,9 @@ mod tests {
         let mut window = help(HelpTab::Licenses);
         window.get_by_label("Find a crate or a license").focus();
         window.run_steps(2);
-        window.event(egui::Event::Text("nucleo".to_owned()));
+        window.event(egui::Event::Text("egui_pl".to_owned()));
         window.run_steps(3);
-        let found = window.query_all_by_label_contains("nucleo-matcher");
+        let found = window.query_all_by_label_contains("egui_plot");
         assert!(found.count() > 0);
     }
 }

@@ -8,7 +8,7 @@ use crate::design::theme::Theme;
 use crate::design::widgets::{SMALL_BADGE, paint_badge};
 use crate::generation::Generation;
 use crate::generation::formatting::grouped;
-use crate::plots::{BeamTree, Target, TextRun, beam_tree_ui, paint_text, paint_text_within};
+use crate::plots::{BeamTree, BeamView, TextRun, beam_tree_ui, paint_text, paint_text_within};
 use crate::state::AppState;
 use crate::ui::why::split;
 
@@ -31,7 +31,10 @@ pub(in crate::ui) fn beam_tree(state: &AppState) -> Option<BeamTree> {
 pub(super) fn beams_ui(ui: &mut Ui, body: Rect, state: &AppState, tree: &BeamTree) {
     let (left, right) = split(body);
     let inside = Rect::from_min_max(left.min + vec2(14.0, 8.0), left.max - vec2(14.0, 8.0));
-    beam_tree_ui(ui, inside, tree, Target::Screen);
+    let pinned = state.pin.zip(state.pinned());
+    let held = pinned.filter(|(_, (place, ..))| *place == tree.pane);
+    let held = held.map(|(pin, _)| pin.step + 1);
+    beam_tree_ui(ui, inside, tree, BeamView::Screen { held });
     let Some(right) = right else {
         return;
     };

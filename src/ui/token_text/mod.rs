@@ -12,6 +12,8 @@ mod end_tests;
 mod jobs;
 mod layout;
 mod paint;
+#[cfg(test)]
+mod press_tests;
 mod rows;
 #[cfg(test)]
 mod tests;
@@ -24,18 +26,20 @@ mod what_if_lines;
 mod word_breaks;
 mod word_glyphs;
 
+pub use card::CardChoice;
 pub(in crate::ui) use visual_order::{continues_right_to_left_word, is_right_to_left};
 
 use egui::emath::Rangef;
 use egui::style::ScrollAnimation;
 use egui::{
-    Align, Align2, Color32, EventFilter, Frame, Pos2, Rect, Response, Role, ScrollArea, Sense,
-    Stroke, StrokeKind, Ui, Vec2, WidgetInfo, pos2, vec2,
+    Align, Align2, Color32, EventFilter, Frame, Key, PointerButton, Pos2, Rect, Response, Role,
+    ScrollArea, Sense, Stroke, StrokeKind, Ui, Vec2, WidgetInfo, pos2, vec2,
 };
 
 use self::layout::Layout;
 use self::paint::Painting;
 use self::transcript::{ShownThought, Transcript};
+use crate::analysis::TextLoop;
 use crate::analysis::watermark::WatermarkScan;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
@@ -64,15 +68,15 @@ pub struct TokenTextInput<'a> {
     pub unjudged_from: Option<usize>,
     /// How many steps from the first are dimmed.
     pub n_dimmed: usize,
-    /// The first and the last step of a loop, which is underlined.
-    pub looping: Option<(usize, usize)>,
+    /// The text’s loop, which is underlined.
+    pub looping: Option<&'a TextLoop>,
     /// What the current settings would have changed.
     pub what_ifs: Option<&'a WhatIfs>,
     /// Whether all whitespace has visible marks.
     pub show_marks: bool,
     /// Whether a token shows its card when it is pointed at.
     pub has_cards: bool,
-    /// Whether the text can be continued from its tokens.
+    /// Whether the text can be continued with another token.
     pub can_branch: bool,
     pub end: TextEnd,
     /// The color of the cursor at the end of the text.
@@ -100,8 +104,10 @@ pub struct TokenTextResponse {
     pub clicked: Option<usize>,
     /// The token that was clicked with the secondary button.
     pub secondary_clicked: Option<usize>,
-    /// The token whose card's button was clicked, to continue from it.
-    pub continued: Option<usize>,
+    /// What was chosen on a card, to continue with it.
+    pub chosen: Option<CardChoice>,
+    /// Whether Enter was pressed while the text has keyboard focus.
+    pub entered: bool,
     /// What is at the top, if the user scrolled there.
     pub scrolled: Option<TextTop>,
     /// Whether the text has keyboard focus, so that arrow keys move the pin.
@@ -127,7 +133,7 @@ pub struct TokenView {
     /// Where to scroll in the next frame.
     scroll_target: Option<ScrollTarget>,
     hover: Option<card::Hover>,
-    /// The card with a button, if it is shown.
+    /// The card, if it is shown.
     card: Option<card::OpenCard>,
     clicked: Option<usize>,
     was_writing: bool,
@@ -288,15 +294,20 @@ impl TokenView {
             .pinned
             .filter(|_| response.has_focus() && moved_by_keys);
         let pointer = ui.input(|state| state.pointer.hover_pos());
-        let held = self.card.filter(|card| {
-            input.pinned == Some(card.step) && pointer.is_some_and(|at| card.holds(at))
-        });
+        let held = self
+            .card
+            .filter(|card| pointer.is_some_and(|at| card.holds(at)));
+        // Enter on a card takes what it offers.
+        let is_offered = held.is_some_and(|card| card.offers);
         let shown = held.map(|card| card.step).or(pointed).or(pinned_by_keys);
         let shown = shown.filter(|_| input.has_cards);
         let card = shown
             .zip(painting.token_rect(&chunks, shown))
             .and_then(|(step, rect)| card::show(ui, &response, rect, input, step));
-        self.card = card.map(|(card, _)| card);
+        let (card, chosen) = card.unzip();
+        let chosen = chosen.flatten();
+        // What was chosen replaces the text.
+        self.card = card.filter(|_| chosen.is_none());
         match input.end {
             TextEnd::Plain => {}
             TextEnd::Writing | TextEnd::Paused => painting.cursor(self.layout.chunks().last()),
@@ -304,15 +315,19 @@ impl TokenView {
         }
         self.scroll_to_target(ui, rect);
         let leads = response.has_focus() || response.contains_pointer();
-        if response.clicked() {
+        // A key can click the text too, wherever the pointer is.
+        let is_pressed = response.clicked_by(PointerButton::Primary);
+        if is_pressed {
             self.clicked = hovered;
             response.request_focus();
         }
+        let enter = response.has_focus() && ui.input(|input| input.key_pressed(Key::Enter));
         TokenTextResponse {
             hovered,
-            clicked: hovered.filter(|_| response.clicked()),
+            clicked: hovered.filter(|_| is_pressed),
             secondary_clicked: hovered.filter(|_| response.secondary_clicked()),
-            continued: card.and_then(|(card, clicked)| clicked.then_some(card.step)),
+            chosen,
+            entered: enter && !is_offered,
             scrolled: scrolled.filter(|_| leads),
             focused: response.has_focus(),
         }

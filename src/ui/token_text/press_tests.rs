@@ -1,0 +1,173 @@
+//! Pressing tokens in the window: why they were chosen, and what else could follow.
+
+use egui::{Event, Key, Modifiers, PointerButton, Pos2, vec2};
+use egui_kittest::kittest::Queryable as _;
+
+use crate::state::tests::written;
+use crate::state::{AppState, Command, DockTab, PaneStatus, Pin, ViewChange};
+use crate::ui::testing::{Window, key, window_of};
+
+/// Opens a window in which nothing is pinned and the dock shows Plots.
+fn open(state: AppState) -> Window {
+    let mut window = window_of(vec2(1280.0, 800.0), state);
+    window.run_steps(3);
+    window
+}
+
+fn click(window: &mut Window, at: Pos2, modifiers: Modifiers) {
+    window.hover_at(at);
+    window.run_steps(1);
+    for pressed in [true, false] {
+        window.event(Event::PointerButton {
+            pos: at,
+            button: PointerButton::Primary,
+            pressed,
+            modifiers,
+        });
+        window.run_steps(1);
+    }
+    window.run_steps(3);
+}
+
+/// Returns where the token of this step is in A, whose text ends with "in a house".
+fn token(step: usize) -> Pos2 {
+    let mut window = open(written());
+    let pane = window.state().panes[0].id;
+    let rect = window.get_by_label_contains("in a house").rect();
+    for row in 0..3 {
+        for column in 0..60 {
+            let at = rect.min + vec2(18.0 + 5.0 * column as f32, 14.0 + 24.0 * row as f32);
+            click(&mut window, at, Modifiers::NONE);
+            if window.state().pin == Some(Pin { pane, step }) {
+                return at;
+            }
+        }
+    }
+    panic!("the token is not in view");
+}
+
+/// Rests the pointer until the card is shown.
+fn rest(window: &mut Window, at: Pos2) {
+    window.hover_at(at);
+    window.run_steps(8);
+}
+
+#[test]
+fn a_pressed_token_opens_why_and_plots_sticks_once_it_is_chosen() {
+    let [first, second] = [0, 2].map(token);
+    let mut window = open(written());
+    assert_eq!(window.state().view.dock_tab, DockTab::Plots);
+    click(&mut window, first, Modifiers::NONE);
+    assert_eq!(window.state().view.dock_tab, DockTab::Xray);
+    window.get_by_label_contains("Why ‘in’");
+    // Pressing it again unpins it and moves nothing.
+    click(&mut window, first, Modifiers::NONE);
+    assert_eq!(window.state().pin, None);
+    assert_eq!(window.state().view.dock_tab, DockTab::Xray);
+
+    click(&mut window, second, Modifiers::NONE);
+    key(&mut window, Modifiers::ALT, Key::Num1);
+    assert_eq!(window.state().view.dock_tab, DockTab::Plots);
+    click(&mut window, first, Modifiers::NONE);
+    assert_eq!(window.state().view.dock_tab, DockTab::Plots);
+    key(&mut window, Modifiers::ALT, Key::Num2);
+    key(&mut window, Modifiers::ALT, Key::Num3);
+    click(&mut window, second, Modifiers::NONE);
+    assert_eq!(window.state().view.dock_tab, DockTab::Loop, "it follows");
+}
+
+#[test]
+fn a_pressed_token_unfolds_the_dock() {
+    let first = token(0);
+    let mut state = written();
+    state.apply(Command::ChangeView(ViewChange::Tab(DockTab::Compare)));
+    state.view.dock_open = Some(false);
+    let mut window = open(state);
+    click(&mut window, first, Modifiers::NONE);
+    let view = &window.state().view;
+    assert_eq!((view.dock_tab, view.dock_open), (DockTab::Xray, Some(true)));
+}
+
+#[test]
+fn enter_on_a_focused_text_shows_why_and_unpins_nothing() {
+    let [first, second] = [0, 2].map(token);
+    let mut window = open(written());
+    click(&mut window, first, Modifiers::NONE);
+    window.state_mut().view.dock_tab = DockTab::Plots;
+    let pane = window.state().panes[0].id;
+    // The pointer rests on another token.
+    window.hover_at(second);
+    window.run_steps(2);
+    key(&mut window, Modifiers::NONE, Key::Enter);
+    assert_eq!(window.state().pin, Some(Pin { pane, step: 0 }));
+    assert_eq!(window.state().view.dock_tab, DockTab::Xray);
+}
+
+/// Returns the kept text of the request that a pane is waiting for.
+fn picked(window: &Window, place: usize) -> String {
+    let PaneStatus::Waiting { pending } = &window.state().panes[place].status else {
+        panic!("pane {place} is not waiting");
+    };
+    pending.kept.as_ref().unwrap().text.text()
+}
+
+#[test]
+fn a_token_on_the_card_continues_the_text_in_place_or_as_a_new_pane() {
+    let at = token(1);
+    for (modifiers, place, n_panes) in [(Modifiers::NONE, 0, 4), (Modifiers::SHIFT, 1, 5)] {
+        let mut window = open(written());
+        rest(&mut window, at);
+        let row = window.query_all_by_label_contains("Continue with ‘").next();
+        let row = row.unwrap().rect().center();
+        // On its way to the card, the pointer is on neither.
+        let between = Pos2::new(at.x, at.y + 13.0);
+        rest(&mut window, between);
+        click(&mut window, row, modifiers);
+        let state = window.state();
+        assert_eq!(state.panes.len(), n_panes);
+        assert!(state.panes[place].status.running().is_some());
+        assert!(picked(&window, place).starts_with(" in"));
+        assert_eq!(
+            window
+                .query_all_by_label_contains("Continue with ‘")
+                .count(),
+            0
+        );
+    }
+}
+
+#[test]
+fn enter_takes_the_token_under_the_pointer() {
+    let at = token(1);
+    let mut window = open(written());
+    window.get_by_label("Collapse the dock").focus();
+    rest(&mut window, at);
+    let row = window.query_all_by_label_contains("Continue with ‘").nth(1);
+    let row = row.unwrap().rect().center();
+    rest(&mut window, row);
+    key(&mut window, Modifiers::NONE, Key::Enter);
+    assert!(window.state().panes[0].status.running().is_some());
+    assert_ne!(window.state().view.dock_open, Some(false));
+}
+
+#[test]
+fn the_card_says_how_likely_the_token_was_and_leaves_with_the_pointer() {
+    let at = token(2);
+    let mut window = open(written());
+    rest(&mut window, at);
+    window.get_by_label("‘house’ · 40 % · rank 1");
+    window.get_by_label_contains("after the settings");
+    assert_eq!(
+        window
+            .query_all_by_label_contains("Continue with ‘")
+            .count(),
+        5
+    );
+    rest(&mut window, Pos2::new(640.0, 20.0));
+    assert_eq!(
+        window
+            .query_all_by_label_contains("Continue with ‘")
+            .count(),
+        0
+    );
+}
