@@ -59,7 +59,7 @@ pub use app_state::AppState;
 pub use appearance::{ReadingFont, TextSize, ViewChange};
 pub use branches::{
     BranchChange, BranchCommand, BranchDialog, BranchRow, BranchTarget, BranchTree, Branches,
-    RunTexts,
+    InPlaceEdit, RunTexts,
 };
 pub use by_hand::{ByHand, HAND_SCORES, HAND_TOKENS, HandDraws, HandPreset, HandToken, HeldToken};
 pub use command::{Command, Effect, PathPurpose, PinMove};

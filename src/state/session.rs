@@ -200,6 +200,7 @@ impl AppState {
         self.runs.repetition = None;
         self.runs.texts_before = None;
         self.branches.dialog = None;
+        self.branches.edit = None;
         self.prompt.reading = None;
         if self.is_step_mode() {
             self.pace = Pace::FullSpeed;

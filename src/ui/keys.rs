@@ -58,7 +58,7 @@ pub(crate) fn entered(ui: &Ui, field: &Response) -> bool {
 /// that no text field consumes the key. Apply the command after all edits of this frame.
 pub(super) fn generate_key_ui(ui: &Ui, state: &AppState) -> Option<Command> {
     // In that popup, the key picks the focused row in a new pane.
-    if state.branches.dialog.is_some() {
+    if state.branches.dialog.is_some() || state.branches.edit.is_some() {
         return None;
     }
     if !pressed(ui, Action::Generate) {
@@ -120,7 +120,7 @@ pub(super) fn keys_ui(
         return;
     }
     // Popups handle Escape, and text fields handle the arrow keys.
-    if Popup::is_any_open(ui) || dialog_open {
+    if Popup::is_any_open(ui) || dialog_open || state.branches.edit.is_some() {
         return;
     }
     tab_keys_ui(ui, state, commands);
@@ -130,7 +130,8 @@ pub(super) fn keys_ui(
     }
     // Only text fields use letters, so in other controls they can be shortcuts.
     if state.pin.is_some() && !ui.text_edit_focused() {
-        action_keys_ui(ui, &[Action::Continue], state, commands);
+        let actions = [Action::Continue, Action::EditText];
+        action_keys_ui(ui, &actions, state, commands);
     }
     // While a lesson waits for a guess, it handles the digits.
     if state.is_step_mode() && !ui.text_edit_focused() && !state.lessons.hides_evidence() {
@@ -178,7 +179,7 @@ const fn has_dialog(state: &AppState) -> bool {
 
 /// Returns whether a dialog or a popup takes the keys.
 pub(super) fn is_covered(ui: &Ui, state: &AppState) -> bool {
-    has_dialog(state) || Popup::is_any_open(ui)
+    has_dialog(state) || state.branches.edit.is_some() || Popup::is_any_open(ui)
 }
 
 const TEXT_SIZES: [Action; 3] = [

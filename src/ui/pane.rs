@@ -4,17 +4,17 @@ use egui::{Rect, Stroke, StrokeKind, Ui, pos2, vec2};
 
 use super::empty_pane::empty_pane_ui;
 use super::layout::Breakpoint;
-use super::pane_footer::footer_ui;
+use super::pane_footer::{edit_footer_ui, footer_ui};
 use super::pane_header::header_ui;
 use super::pane_model::{MODEL_LINE, at_bottom_ui, model_notice_ui, pane_model_ui};
-use super::token_text::{TextEnd, TokenTextInput, TokenTextResponse, TokenView};
+use super::token_text::{EditEnd, TextEnd, TokenTextInput, TokenTextResponse, TokenView};
 use crate::design::child_ui::child_ui;
 use crate::design::theme::Theme;
 use crate::design::widgets::{Notice, NoticeKind};
 use crate::generation::Generation;
 use crate::state::{
-    AppState, BranchChange, BranchCommand, BranchTarget, Command, DockTab, Pane, PaneId,
-    PaneStatus, Pin, capitalize,
+    AppState, BranchChange, BranchCommand, BranchTarget, Command, DockTab, InPlaceEdit, Pane,
+    PaneId, PaneStatus, Pin, capitalize,
 };
 
 /// A pane's place in the window, and what it needs to know about the other panes.
@@ -66,6 +66,7 @@ pub(super) fn pane_ui(
         commands,
     );
     pane_model_ui(ui, (frame.place, header), line, state, commands);
+    let mut edit = edit_of(frame.place, state, commands);
     let response = body_ui(
         ui,
         PaneFrame {
@@ -73,11 +74,19 @@ pub(super) fn pane_ui(
             ..frame
         },
         state,
-        view,
+        (view, edit.as_mut()),
         commands,
     );
-    if let Some(pane) = state.panes.get(frame.place) {
-        let inside = footer.shrink2(vec2(12.0, 0.0));
+    let inside = footer.shrink2(vec2(12.0, 0.0));
+    if let Some(edit) = edit {
+        edit_footer_ui(
+            &mut child_ui(ui, inside, "edit footer"),
+            &edit,
+            state,
+            commands,
+        );
+        state.branches.edit = Some(edit);
+    } else if let Some(pane) = state.panes.get(frame.place) {
         let target_step = footer_ui(
             &mut child_ui(ui, inside, "footer"),
             frame.breakpoint,
@@ -111,7 +120,7 @@ fn body_ui(
     ui: &mut Ui,
     frame: PaneFrame,
     state: &AppState,
-    view: &mut TokenView,
+    (view, edit): (&mut TokenView, Option<&mut InPlaceEdit>),
     commands: &mut Vec<Command>,
 ) -> TokenTextResponse {
     let Some(pane) = state.panes.get(frame.place) else {
@@ -133,7 +142,7 @@ fn body_ui(
         return TokenTextResponse::default();
     };
     let input = text_input(ui, frame, state, generation);
-    let response = view.ui(&mut child_ui(ui, rect, "text"), input);
+    let response = view.editable_ui(&mut child_ui(ui, rect, "text"), input, edit);
     press_ui(frame, pane.id, response, state, commands);
     if let Some(step) = response.secondary_clicked {
         // On a token, the popup takes the place of the pane's menu.
@@ -145,6 +154,17 @@ fn body_ui(
         commands.push(Command::Branch(BranchCommand::Open(Some(from))));
     }
     response
+}
+
+/// Takes out the edit of this pane's text. If the text can't be continued any more, ends it.
+fn edit_of(place: usize, state: &mut AppState, commands: &mut Vec<Command>) -> Option<InPlaceEdit> {
+    let pane = state.panes.get(place)?.id;
+    let edit = state.branches.edit.take_if(|edit| edit.from.pane == pane)?;
+    if state.can_branch(edit.from) {
+        return Some(edit);
+    }
+    commands.push(Command::Branch(BranchCommand::Edit(None)));
+    None
 }
 
 /// Pins a pressed token and shows why it was chosen; Enter does the latter for the pinned one.
@@ -170,6 +190,16 @@ fn press_ui(
         let change = state.view.on_press(frame.dock_open);
         commands.extend(change.map(Command::ChangeView));
     }
+    if let Some(step) = response.double_clicked {
+        let edit = BranchCommand::Edit(Some(Pin { pane, step }));
+        commands.push(Command::Branch(edit));
+    }
+    commands.extend(response.edited.map(|end| {
+        Command::Branch(match end {
+            EditEnd::Continue(target) => BranchCommand::FinishEdit(target),
+            EditEnd::Cancel => BranchCommand::Edit(None),
+        })
+    }));
     if let Some(chosen) = response.chosen {
         let target = if chosen.in_new_pane {
             BranchTarget::NewPane

@@ -94,6 +94,17 @@ actions! {
             Ok(Command::Branch(BranchCommand::Open(Some(pin))))
         },
     }
+    EditText {
+        name: |_| "Edit the text from the pinned token on",
+        keys: vec![Shortcut::key("E")],
+        help: "edit the text in place from the pinned token on (also a double-click on a token)",
+        page: Page::Write,
+        command: |state| {
+            let pin = needs_pin(state)?;
+            only_if(state.can_branch(pin), "This text can’t be continued")?;
+            Ok(Command::Branch(BranchCommand::Edit(Some(pin))))
+        },
+    }
     DrawFutures {
         name: |_| "Draw futures of the pinned token, or of the prompt",
         keys: vec![Shortcut::key("F")],
@@ -458,7 +469,7 @@ actions! {
     ShowPalette {
         name: |_| "Find an action",
         keys: vec![Shortcut::key("K").command()],
-        help: "find any action by its name",
+        help: "find any action, setting or page by its name",
         // The palette is open.
         listed: |_| UNLISTED,
         command: |_| Ok(Command::Palette(PaletteCommand::Open)),

@@ -27,11 +27,17 @@ impl AppState {
             }
             BranchCommand::Open(from) => {
                 self.branches.dialog = None;
+                self.branches.edit = None;
                 let from = from.filter(|from| self.can_branch(*from));
                 let request = from
                     .and_then(|from| self.branches.open_dialog(from, &self.panes, &self.models));
                 request.into_iter().collect()
             }
+            BranchCommand::Edit(from) => {
+                self.edit_from(from);
+                Vec::new()
+            }
+            BranchCommand::FinishEdit(target) => self.finish_edit(target),
             BranchCommand::LimitCache => vec![self.memory.cache_limit()],
             BranchCommand::Branch {
                 from,
@@ -121,7 +127,12 @@ impl AppState {
             && pane.generation().is_some_and(same_model)
     }
 
-    fn branch(&mut self, from: Pin, change: BranchChange, target: BranchTarget) -> Vec<Effect> {
+    pub(super) fn branch(
+        &mut self,
+        from: Pin,
+        change: BranchChange,
+        target: BranchTarget,
+    ) -> Vec<Effect> {
         if !self.can_branch(from) {
             return Vec::new();
         }

@@ -176,7 +176,7 @@ mod tests {
     fn the_keys_are_listed_as_on_this_system() {
         let window = help(HelpTab::Keys);
         window.get_by_label("Ctrl K");
-        window.get_by_label("Find any action by its name");
+        window.get_by_label("Find any action, setting or page by its name");
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! Pressing tokens in the window: why they were chosen, and what else could follow.
 
 use egui::{Event, Key, Modifiers, PointerButton, Pos2, vec2};
-use egui_kittest::kittest::Queryable as _;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
+use crate::generation::OriginChange;
+use crate::generation::testing::generation;
 use crate::state::tests::written;
 use crate::state::{AppState, Command, DockTab, PaneStatus, Pin, ViewChange};
 use crate::ui::testing::{Window, key, window_of};
@@ -111,6 +113,18 @@ fn picked(window: &Window, place: usize) -> String {
     pending.kept.as_ref().unwrap().text.text()
 }
 
+/// Returns how many tokens that request adds by hand.
+fn n_by_hand(window: &Window, place: usize) -> usize {
+    let PaneStatus::Waiting { pending } = &window.state().panes[place].status else {
+        panic!("pane {place} is not waiting");
+    };
+    let origin = pending.kept.as_ref().unwrap().text.lineage.origin.unwrap();
+    match origin.change {
+        OriginChange::ByHand { n_tokens } => n_tokens,
+        other => panic!("{other:?}"),
+    }
+}
+
 #[test]
 fn a_token_on_the_card_continues_the_text_in_place_or_as_a_new_pane() {
     let at = token(1);
@@ -170,4 +184,98 @@ fn the_card_says_how_likely_the_token_was_and_leaves_with_the_pointer() {
             .count(),
         0
     );
+}
+
+/// Clicks a token twice and returns the name of the field that opens.
+fn edit(window: &mut Window, at: Pos2) {
+    window.hover_at(at);
+    window.run_steps(1);
+    for pressed in [true, false, true, false] {
+        window.event(Event::PointerButton {
+            pos: at,
+            button: PointerButton::Primary,
+            pressed,
+            modifiers: Modifiers::NONE,
+        });
+        window.run_steps(1);
+    }
+    window.run_steps(3);
+}
+
+fn type_text(window: &mut Window, text: &str) {
+    window.event(Event::Text(text.to_owned()));
+    window.run_steps(3);
+}
+
+#[test]
+fn a_double_click_edits_the_text_from_the_token_on() {
+    let at = token(1);
+    let mut window = open(written());
+    edit(&mut window, at);
+    let pane = window.state().panes[0].id;
+    let pin = Pin { pane, step: 1 };
+    let edited = window.state().branches.edit.clone().unwrap();
+    assert_eq!((edited.from, edited.typed.as_str()), (pin, " a"));
+    assert_eq!(window.state().pin, Some(pin), "the dock shows the token");
+    let field = window.get_by_label("Edit the text");
+    assert!(field.accesskit_node().is_focused());
+    window.get_by_label("Keeps 1 of 3 tokens");
+    // Typing replaces the token, which was selected.
+    type_text(&mut window, " the little");
+    let edited = window.state().branches.edit.clone().unwrap();
+    assert_eq!(edited.typed, " the little");
+    key(&mut window, Modifiers::NONE, Key::Enter);
+    let state = window.state();
+    assert!(state.branches.edit.is_none());
+    assert_eq!(state.panes.len(), 4);
+    assert_eq!(picked(&window, 0), " in");
+    assert_eq!(n_by_hand(&window, 0), 2);
+}
+
+#[test]
+fn a_key_edits_the_pinned_text_and_continues_it_as_a_new_pane() {
+    let at = token(1);
+    let mut window = open(written());
+    click(&mut window, at, Modifiers::NONE);
+    key(&mut window, Modifiers::NONE, Key::E);
+    assert!(window.state().branches.edit.is_some());
+    type_text(&mut window, " fox");
+    key(&mut window, Modifiers::COMMAND, Key::Enter);
+    let state = window.state();
+    assert!(state.branches.edit.is_none());
+    assert_eq!(state.panes.len(), 5);
+    assert!(
+        state.panes[0].status.running().is_none(),
+        "only the new pane runs"
+    );
+    assert_eq!(n_by_hand(&window, 1), 1);
+}
+
+#[test]
+fn editing_ends_with_escape_and_says_what_can_t_be_spelled() {
+    let at = token(2);
+    let mut window = open(written());
+    edit(&mut window, at);
+    type_text(&mut window, " a zebra");
+    window.get_by_label("The vocabulary can’t spell this text");
+    key(&mut window, Modifiers::NONE, Key::Enter);
+    assert!(window.state().branches.edit.is_some(), "nothing is lost");
+    assert!(!window.state().is_running());
+    key(&mut window, Modifiers::NONE, Key::Escape);
+    assert!(window.state().branches.edit.is_none());
+    assert!(window.state().pin.is_some());
+    let text = window.state().panes[0].generation().unwrap().text();
+    assert_eq!(text, " in a house");
+}
+
+#[test]
+fn a_token_of_a_loop_says_what_repeats() {
+    let at = token(1);
+    let mut state = written();
+    let pieces: Vec<(&str, f64)> = [(" in", 0.6), (" a", 0.9), (" house", 0.4)].repeat(12);
+    state.panes[0].status = PaneStatus::Finished(generation(&pieces));
+    let mut window = open(state);
+    window.run_steps(4);
+    rest(&mut window, at);
+    window.get_by_label("The same 3 tokens, 12 times");
 }

@@ -13,7 +13,7 @@ mod tests;
 
 use egui::{Rect, Ui, pos2, vec2};
 
-use self::coin_bar::coin_bar_ui;
+use self::coin_bar::{CoinResponse, coin_bar_ui};
 use self::columns::{Columns, HeadClick, feet_ui, heads_ui};
 use self::fitting::{Fit, Line};
 use self::folding::toggle_folding;
@@ -49,6 +49,8 @@ pub(crate) struct Xray<'a> {
     pub generated: Option<TokenId>,
     /// Whether the user can move the coin.
     pub coin_draggable: bool,
+    /// Whether a press on the coin's bar draws many times.
+    pub can_draw: bool,
     /// Whether it is drawn for a picture, without buttons.
     pub is_picture: bool,
     /// The pane's id and the step. When they change, the table hides what does not fit again.
@@ -62,6 +64,8 @@ pub(crate) struct XrayResponse {
     pub toggled: Option<usize>,
     /// Where the user moved the coin to, from 0 to 1.
     pub coin: Option<f64>,
+    /// Whether the user asked for many draws.
+    pub drawn: bool,
 }
 
 /// Shows the pinned step, or the latest one.
@@ -104,12 +108,16 @@ pub(super) fn xray_ui(ui: &mut Ui, body: Rect, state: &AppState, commands: &mut 
             piece: &|token| generation.vocabulary.piece(token),
             generated: table.what_if.then_some(step.token),
             coin_draggable: false,
+            can_draw: !table.what_if && step.trace.draw.coin.is_some(),
             is_picture: false,
             step: (pane.id.0, index),
         },
     );
     if let Some(index) = response.toggled {
         commands.push(Command::SetChain(pane.id, toggled(chain, index)));
+    }
+    if response.drawn {
+        commands.push(Command::DrawStep);
     }
 }
 
@@ -176,7 +184,7 @@ pub(crate) fn table_ui(ui: &mut Ui, rect: Rect, xray: &Xray<'_>) -> XrayResponse
         feet_ui(&mut feet, xray, &columns, scrolled);
         bottom += FEET;
     }
-    let mut coin = None;
+    let mut coin = CoinResponse::default();
     if fit.has_coin {
         let mut bar = child_ui(ui, at_top(bottom, COIN_BAR), "x-ray coin");
         coin = coin_bar_ui(&mut bar, xray, columns.names);
@@ -185,5 +193,9 @@ pub(crate) fn table_ui(ui: &mut Ui, rect: Rect, xray: &Xray<'_>) -> XrayResponse
         Some(HeadClick::Mute(index)) => Some(index),
         Some(HeadClick::Fold) | None => None,
     };
-    XrayResponse { toggled, coin }
+    XrayResponse {
+        toggled,
+        coin: coin.moved,
+        drawn: coin.drawn,
+    }
 }
