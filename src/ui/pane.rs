@@ -167,7 +167,8 @@ fn edit_of(place: usize, state: &mut AppState, commands: &mut Vec<Command>) -> O
     None
 }
 
-/// Pins a pressed token and shows why it was chosen; Enter does the latter for the pinned one.
+/// Pins a pressed token and shows why it was chosen. Enter does so for the pinned token, or else for
+/// the newest one.
 /// Continues with a token that was chosen on a card.
 fn press_ui(
     frame: PaneFrame,
@@ -176,15 +177,21 @@ fn press_ui(
     state: &AppState,
     commands: &mut Vec<Command>,
 ) {
-    let pressed = response.clicked.map(|step| Pin { pane, step });
-    commands.extend(pressed.map(Command::Pin));
+    // In a lesson, Enter goes on.
+    let entered = response.entered && state.lessons.run().is_none();
     let is_pinned_here = state
         .pinned()
         .is_some_and(|(place, ..)| place == frame.place);
+    let clicked = response.clicked.map(|step| Pin { pane, step });
+    let text = state.pane(pane).and_then(Pane::generation);
+    let newest = text.and_then(|text| text.steps.len().checked_sub(1));
+    let newest = newest.map(|step| Pin { pane, step });
+    let pressed = clicked.or(newest.filter(|_| entered && !is_pinned_here));
+    commands.extend(pressed.map(Command::Pin));
     let shows_why = match pressed {
         // Pressing a pinned token unpins it.
         Some(pin) => state.pin != Some(pin),
-        None => response.entered && is_pinned_here,
+        None => entered,
     };
     if shows_why {
         let change = state.view.on_press(frame.dock_open);

@@ -267,14 +267,8 @@ impl TokenView {
         self.scroll_to_target(ui, rect);
         let field = FieldFrame { origin, width };
         let edited = edit.and_then(|edit| field.ui(ui, &self.layout, input.generation, edit));
+        let is_pressed = self.press(&response, hovered);
         let leads = response.has_focus() || response.contains_pointer();
-        // A key can click the text too, wherever the pointer is.
-        let is_pressed = response.clicked_by(PointerButton::Primary);
-        if is_pressed {
-            self.clicked = hovered;
-            response.request_focus();
-        }
-        let enter = response.has_focus() && ui.input(|input| input.key_pressed(Key::Enter));
         TokenTextResponse {
             hovered,
             clicked: hovered.filter(|_| is_pressed),
@@ -282,10 +276,21 @@ impl TokenView {
             double_clicked: hovered.filter(|_| response.double_clicked_by(PointerButton::Primary)),
             chosen,
             edited,
-            entered: enter && !is_offered,
+            entered: !is_offered && is_entered(ui, &response),
             scrolled: scrolled.filter(|_| leads),
             focused: response.has_focus(),
         }
+    }
+
+    /// Gives the text the focus if the pointer pressed it. Returns whether it did: a key can click the
+    /// text too, wherever the pointer is.
+    fn press(&mut self, text: &Response, hovered: Option<usize>) -> bool {
+        let is_pressed = text.clicked_by(PointerButton::Primary);
+        if is_pressed {
+            self.clicked = hovered;
+            text.request_focus();
+        }
+        is_pressed
     }
 
     /// Returns what is at the top if the text was scrolled since the previous frame, unless it only
@@ -416,6 +421,11 @@ fn slot_ui(ui: &Ui, rect: Option<Rect>) {
         theme.text_3,
     );
     response.on_hover_text("Space draws the next token; 1–9 pick one by hand");
+}
+
+/// Returns whether Enter was pressed while the text has the focus.
+fn is_entered(ui: &Ui, text: &Response) -> bool {
+    text.has_focus() && ui.input(|input| input.key_pressed(Key::Enter))
 }
 
 /// Makes arrow keys move the pin rather than the focus while the text has it.

@@ -73,6 +73,12 @@ pub(super) fn coin_bar_ui(ui: &mut Ui, xray: &Xray<'_>, names: f32) -> CoinRespo
     };
     let x = x.min(rect.right() - width).max(rect.left());
     let at = pos2(x, middle - galley.size().y / 2.0);
+    if can_draw(xray) {
+        // The bar itself is a button.
+        let words = Rect::from_min_size(at, galley.size());
+        let label = ui.interact(words, ui.scope_id().with("coin sentence"), Sense::hover());
+        label.widget_info(|| WidgetInfo::labeled(Role::Label, true, bar_sentence(xray)));
+    }
     ui.painter().galley(at, galley, color);
     focus_ring(ui, &response, 2);
     CoinResponse {
@@ -114,9 +120,6 @@ fn bar_response(ui: &Ui, xray: &Xray<'_>, bar: Rect) -> Response {
     let response = if can_draw(xray) {
         let response = ui.interact(bar, id, Sense::click());
         response.widget_info(|| WidgetInfo::labeled(Role::Button, true, DRAW));
-        ui.ctx().accesskit_node_builder(response.id, |node| {
-            node.set_description(bar_sentence(xray));
-        });
         response.on_hover_cursor(egui::CursorIcon::PointingHand)
     } else {
         let response = ui.interact(bar, id, Sense::hover());

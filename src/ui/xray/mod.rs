@@ -150,8 +150,9 @@ pub(crate) fn table_ui(ui: &mut Ui, rect: Rect, xray: &Xray<'_>) -> XrayResponse
     let fit = |height: f32| Fit::of(height, n_rows, xray.coin_draggable);
     let lines = fit(rect.height()).lines(n_rows, chosen);
     // Where rows are skipped, their ranks say so.
-    let has_ranks = matches!(lines.last(), Some(Line::Row(last)) if *last >= lines.len())
-        || Unfolded::of(ui, xray).is_some_and(|_| lines.contains(&Line::Hidden));
+    let is_skipping = !matches!(lines.last(), Some(Line::Hidden));
+    let has_ranks =
+        lines.contains(&Line::Hidden) && (is_skipping || Unfolded::of(ui, xray).is_some());
     let columns = Columns::of(ui, rect.width(), xray, has_ranks);
     let is_scrolled_sideways = columns.width() > rect.width() && !xray.is_picture;
     let scroll_bar = if is_scrolled_sideways {

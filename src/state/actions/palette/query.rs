@@ -154,7 +154,7 @@ mod tests {
         let others = || vec!["repeat_penalty"];
         let found = query.find("Repetition penalty", others).unwrap();
         assert!(found.elsewhere && !found.at_start);
-        assert!(query.find("Top-k", others).is_none());
+        assert!(query.find("Top-k", Vec::new).is_none());
         assert!(
             Query::new("rep")
                 .find("Repetition penalty", others)

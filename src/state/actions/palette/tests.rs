@@ -56,7 +56,7 @@ fn settings_presets_pages_and_lessons_are_found_by_their_words() {
         ),
         ("penalty", "Repetition penalty", "Frequency penalty"),
         ("grammar", "Grammar: any JSON", "Grammar: GBNF grammar"),
-        ("drafts", "Drafts: prompt lookup", "Drafts: draft model"),
+        ("drafts", "Drafts: prompt lookup", "Drafts: second model"),
         ("creative", "Creative", "Creative"),
         ("chat", "Chat mode", "Chat mode"),
         ("seed", "Seed", "Seed of all panes…"),
