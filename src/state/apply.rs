@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use super::{
-    AppState, ChainToEdit, Command, DockTab, Effect, MAX_PANES, ModelStatus, ModelsCommand,
-    ModelsTab, Notice, Pace, Page, Pane, PaneId, PaneModelCommand, Paste, PathPurpose, Pin,
-    PinMove, RunCommand, ScoreCommand, ScoreDialog, ServerCommand, ViewChange, WatermarkDialog,
+    Action, AppState, ChainToEdit, Command, DockTab, Effect, MAX_PANES, ModelStatus, ModelsCommand,
+    ModelsTab, Notice, Pace, Page, Palette, PaletteCommand, Pane, PaneId, PaneModelCommand, Paste,
+    PathPurpose, Pin, PinMove, RunCommand, ScoreCommand, ScoreDialog, ServerCommand, ViewChange,
+    WatermarkDialog,
 };
 use crate::decoding::ChainConfig;
 use crate::generation::{FinishReason, PaneSettings};
@@ -362,6 +363,43 @@ impl AppState {
                 self.notify(Notice::error("The grammar was not read", body));
             }
         }
+    }
+
+    fn apply_to_palette(&mut self, command: PaletteCommand) -> Vec<Effect> {
+        self.dialogs.palette = (command == PaletteCommand::Open).then(Palette::default);
+        match command {
+            PaletteCommand::Open | PaletteCommand::Close => Vec::new(),
+            PaletteCommand::Run(action) => self.run_action(action),
+            PaletteCommand::Edit(pane, setting) => {
+                let setting = Some(setting);
+                self.dialogs.chain_to_edit = Some(ChainToEdit { pane, setting });
+                self.show_page(Page::Write)
+            }
+            PaletteCommand::UsePreset(pane, chain) => {
+                let mut effects = self.show_page(Page::Write);
+                effects.extend(self.apply(Command::SetChain(pane, chain)));
+                effects
+            }
+        }
+    }
+
+    /// Runs an action on its page. Does nothing if it is not possible.
+    fn run_action(&mut self, action: Action) -> Vec<Effect> {
+        let Ok(command) = action.command(self) else {
+            return Vec::new();
+        };
+        let page = action.page();
+        let mut effects = page.map_or_else(Vec::new, |page| self.show_page(page));
+        effects.extend(self.apply(command));
+        effects
+    }
+
+    /// Shows a page, if another one is shown.
+    fn show_page(&mut self, page: Page) -> Vec<Effect> {
+        if self.page == page {
+            return Vec::new();
+        }
+        self.apply(Command::Run(RunCommand::ShowPage(page)))
     }
 
     fn copy_text(&self, id: PaneId) -> Vec<Effect> {

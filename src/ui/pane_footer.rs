@@ -63,7 +63,7 @@ pub(super) fn edit_footer_ui(
     let theme = Theme::of(ui);
     let text = state.pane(edit.from.pane).and_then(Pane::generation);
     let n_steps = text.map_or(0, |text| text.steps.len());
-    let problem = state.edit_problem(edit);
+    let problem = text.and_then(|text| edit.tokens(text).err());
     let words = if let Some(problem) = problem {
         Face::Small.text(problem).color(theme.error)
     } else {

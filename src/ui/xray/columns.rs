@@ -6,13 +6,14 @@ use egui::{Align2, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 use super::Xray;
 use super::folding::{ShownColumn, fold_ui, fold_width, shown_columns};
 use super::labels::{
-    foot_label, foot_sentence, head_labels, is_muted, rank_label, score_label, settings_label,
+    foot_label, foot_sentence, head_labels, is_muted, score_label, settings_label,
 };
 use crate::analysis::xray::{XrayCell, XrayColumn, XrayPlace};
 use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
 use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
+use crate::generation::formatting::grouped;
 use crate::plots::{TokenStyle, token_galley};
 
 /// The limits of the width of the column with the candidates' names.
@@ -132,6 +133,11 @@ fn names_width(ui: &Ui, xray: &Xray<'_>) -> f32 {
     let names = pieces.map(|piece| token_galley(ui, &piece, style, *NAMES.end()));
     let widest = names.map(|galley| galley.size().x).fold(0.0, f32::max);
     (widest + 20.0).ceil().clamp(*NAMES.start(), *NAMES.end())
+}
+
+/// Formats a rank, with the space between it and the name.
+pub(super) fn rank_label(rank: u32) -> String {
+    format!("{} ", grouped(f64::from(rank)))
 }
 
 fn ranks_width(ui: &Ui, xray: &Xray<'_>) -> f32 {

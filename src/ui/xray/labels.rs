@@ -281,11 +281,6 @@ pub(super) fn unrecorded_label(xray: &Xray<'_>) -> String {
     }
 }
 
-/// Formats a rank, with the space between it and the name.
-pub(super) fn rank_label(rank: u32) -> String {
-    format!("{} ", grouped(f64::from(rank)))
-}
-
 /// Describes a row for its tooltip and for a screen reader.
 pub(super) fn row_sentence(xray: &Xray<'_>, row: &XrayRow) -> String {
     let rank = row.rank.map(|rank| grouped(f64::from(rank)));

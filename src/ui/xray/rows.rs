@@ -5,11 +5,11 @@ use egui::{
     pos2, vec2,
 };
 
-use super::columns::Columns;
+use super::columns::{Columns, rank_label};
 use super::fitting::{Fit, Line};
 use super::folding::ShownColumn;
 use super::hidden::{HiddenLine, Unfolded, hidden_line_ui};
-use super::labels::{prob_range, rank_label, row_sentence, score_label};
+use super::labels::{prob_range, row_sentence, score_label};
 use super::{ROW, Xray};
 use crate::analysis::xray::{XrayCell, XrayRow};
 use crate::design::child_ui::child_ui;

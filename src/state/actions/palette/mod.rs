@@ -14,10 +14,7 @@ use super::Action;
 use crate::decoding::ChainConfig;
 use crate::generation::formatting::pane_letter;
 use crate::interop::presets::built_in;
-use crate::state::{
-    AppState, ChainToEdit, Command, Effect, Page, PaneId, PromptMode, RunCommand, RunSetting,
-    SettingsTab,
-};
+use crate::state::{AppState, PaneId, PromptMode, RunSetting, SettingsTab};
 
 /// The open palette.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -265,47 +262,5 @@ impl Action {
             _ => "",
         };
         words.split_whitespace().collect()
-    }
-}
-
-impl AppState {
-    pub(in crate::state) fn apply_to_palette(&mut self, command: PaletteCommand) -> Vec<Effect> {
-        self.dialogs.palette = (command == PaletteCommand::Open).then(Palette::default);
-        match command {
-            PaletteCommand::Open | PaletteCommand::Close => Vec::new(),
-            PaletteCommand::Run(action) => self.run_action(action),
-            PaletteCommand::Edit(pane, setting) => {
-                self.dialogs.chain_to_edit = Some(ChainToEdit {
-                    pane,
-                    setting: Some(setting),
-                });
-                self.show_write_page()
-            }
-            PaletteCommand::UsePreset(pane, chain) => {
-                let mut effects = self.show_write_page();
-                effects.extend(self.apply(Command::SetChain(pane, chain)));
-                effects
-            }
-        }
-    }
-
-    fn show_write_page(&mut self) -> Vec<Effect> {
-        if self.page == Page::Write {
-            return Vec::new();
-        }
-        self.apply(Command::Run(RunCommand::ShowPage(Page::Write)))
-    }
-
-    /// Runs an action on its page, if it is possible now.
-    fn run_action(&mut self, action: Action) -> Vec<Effect> {
-        let Ok(command) = action.command(self) else {
-            return Vec::new();
-        };
-        let page = action.page().filter(|page| *page != self.page);
-        let mut effects = page.map_or_else(Vec::new, |page| {
-            self.apply(Command::Run(RunCommand::ShowPage(page)))
-        });
-        effects.extend(self.apply(command));
-        effects
     }
 }
