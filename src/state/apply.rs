@@ -394,14 +394,6 @@ impl AppState {
         effects
     }
 
-    /// Shows a page, if another one is shown.
-    fn show_page(&mut self, page: Page) -> Vec<Effect> {
-        if self.page == page {
-            return Vec::new();
-        }
-        self.apply(Command::Run(RunCommand::ShowPage(page)))
-    }
-
     fn copy_text(&self, id: PaneId) -> Vec<Effect> {
         let generation = self.pane(id).and_then(Pane::generation);
         generation

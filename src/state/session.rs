@@ -64,7 +64,7 @@ impl AppState {
         }
     }
 
-    fn show_page(&mut self, page: Page) -> Vec<Effect> {
+    pub(super) fn show_page(&mut self, page: Page) -> Vec<Effect> {
         self.page = page;
         if page == Page::History && self.runs.history.runs.is_none() {
             return vec![Effect::Runs(RunRequest::List)];

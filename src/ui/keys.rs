@@ -269,10 +269,7 @@ fn pick_keys_ui(ui: &Ui, state: &AppState, commands: &mut Vec<Command>) {
 
 /// For how many passes the clipboard’s text is expected after it was asked for.
 const N_PASTE_PASSES: u64 = 8;
-
-fn score_paste_id() -> Id {
-    Id::unique("pass in which a text to score was asked for")
-}
+const SCORE_PASTE: &str = "pass in which a text to score was asked for";
 
 /// Opens the dialog that scores a text, wherever the focus is, and asks for the clipboard’s text.
 /// With Shift, the system’s key for pasting does not paste by itself.
@@ -281,7 +278,7 @@ fn score_key_ui(ui: &Ui, state: &AppState, commands: &mut Vec<Command>) {
     action_keys_ui(ui, &[Action::Score], state, commands);
     if commands.len() > n_commands {
         let now = ui.cumulative_pass_nr();
-        ui.data_mut(|data| data.insert_temp(score_paste_id(), now));
+        ui.data_mut(|data| data.insert_temp(Id::unique(SCORE_PASTE), now));
         ui.send_viewport_cmd(ViewportCommand::RequestPaste);
     }
 }
@@ -289,7 +286,7 @@ fn score_key_ui(ui: &Ui, state: &AppState, commands: &mut Vec<Command>) {
 /// Fills the dialog with the clipboard’s text once it arrives. The dialog’s field, which has just
 /// been opened, would miss it.
 fn score_paste_ui(ui: &Ui, state: &AppState, commands: &mut Vec<Command>) {
-    let asked: Option<u64> = ui.data(|data| data.get_temp(score_paste_id()));
+    let asked: Option<u64> = ui.data(|data| data.get_temp(Id::unique(SCORE_PASTE)));
     let is_expected = asked.is_some_and(|asked| ui.cumulative_pass_nr() <= asked + N_PASTE_PASSES);
     if !is_expected || state.dialogs.score.is_none() {
         return;
@@ -306,7 +303,7 @@ fn score_paste_ui(ui: &Ui, state: &AppState, commands: &mut Vec<Command>) {
     });
     if let Some(text) = pasted {
         commands.push(Command::Score(ScoreCommand::OpenWith(text)));
-        ui.data_mut(|data| data.remove::<u64>(score_paste_id()));
+        ui.data_mut(|data| data.remove::<u64>(Id::unique(SCORE_PASTE)));
     }
 }
 
@@ -465,7 +462,13 @@ mod tests {
             window.run();
             let prompt = window.state().prompt.text.clone();
             // As the system reports the keys: with Shift, no paste comes with them.
-            window.key_down_modifiers(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::V);
+            window.input_mut().events.push(Event::Key {
+                key: Key::V,
+                physical_key: None,
+                pressed: true,
+                repeat: false,
+                modifiers: Modifiers::COMMAND.plus(Modifiers::SHIFT),
+            });
             window.step();
             assert!(window.state().dialogs.score.is_some(), "{focuses_prompt}");
             let asked = window.output().viewport_output.values();

@@ -28,7 +28,7 @@ fn click(window: &mut Window, at: Pos2) {
 /// Clicks there with these modifiers.
 fn click_here(window: &mut Window, at: Pos2, modifiers: Modifiers) {
     window.hover_at(at);
-    window.input_mut().modifiers = modifiers;
+    window.event(Event::ModifiersChanged(modifiers));
     window.run_steps(1);
     for pressed in [true, false] {
         window.event(Event::PointerButton {
@@ -39,7 +39,7 @@ fn click_here(window: &mut Window, at: Pos2, modifiers: Modifiers) {
         });
         window.run_steps(1);
     }
-    window.input_mut().modifiers = Modifiers::NONE;
+    window.event(Event::ModifiersChanged(Modifiers::NONE));
     window.run_steps(3);
 }
 
