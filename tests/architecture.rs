@@ -238,7 +238,6 @@ const CRATE_USERS: &[(&str, &[&str])] = &[
     ("minijinja_contrib", &["engine"]),
     ("jsonschema", &["lab"]),
     ("llguidance", &["decoding"]),
-    ("nucleo_matcher", &["state"]),
     ("pdf_writer", &["ui"]),
     ("pollster", &["app"]),
     ("regex", &["analysis", "lab"]),

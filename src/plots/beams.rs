@@ -3,8 +3,8 @@
 use egui::{Align2, Color32, Rect, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2};
 
 use super::{
-    AROUND, MARGIN, PicturePlot, PlotFile, PlottedRun, RunPicture, TITLE_ROW, Target, TextRun,
-    paint_text, paint_text_within, title_ui,
+    AROUND, MARGIN, PicturePlot, PlotFile, PlottedRun, RunPicture, TITLE_ROW, TextRun, paint_text,
+    paint_text_within, title_ui,
 };
 use crate::decoding::selector::Fate;
 use crate::design::fonts::Face;
@@ -165,14 +165,24 @@ fn total(log_prob: f64) -> String {
     format!("{log_prob:.2}").replace('-', "−")
 }
 
-/// Shows a tree in this rectangle. On the screen, it starts scrolled to the last columns if not all
-/// of them fit.
-pub fn beam_tree_ui(ui: &mut Ui, rect: Rect, tree: &BeamTree, target: Target) {
+/// Where a tree is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BeamView {
+    /// On the screen. It scrolls to the column of the held token, counted from 1, whenever that is
+    /// another one; without one, to the last columns.
+    Screen {
+        held: Option<usize>,
+    },
+    Picture,
+}
+
+/// Shows a tree in this rectangle.
+pub fn beam_tree_ui(ui: &mut Ui, rect: Rect, tree: &BeamTree, view: BeamView) {
     let n_columns = tree.columns.len().max(1) as f32;
     let width = ((rect.width() + GAP) / n_columns - GAP).clamp(MIN_TILE, MAX_TILE);
-    let head = match target {
-        Target::Screen => HEAD,
-        Target::Picture => HEAD + TITLE_ROW,
+    let head = match view {
+        BeamView::Screen { .. } => HEAD,
+        BeamView::Picture => HEAD + TITLE_ROW,
     };
     let row = ((rect.height() - head) / tree.n_rows.max(1) as f32).clamp(MIN_ROW, MAX_ROW);
     let size = vec2(
@@ -180,26 +190,40 @@ pub fn beam_tree_ui(ui: &mut Ui, rect: Rect, tree: &BeamTree, target: Target) {
         HEAD + row * tree.n_rows as f32,
     );
     let tile = vec2(width, row);
-    if target == Target::Picture {
+    let BeamView::Screen { held } = view else {
         let mut title = ui.new_child(egui::UiBuilder::new().max_rect(rect));
         let subtitle = "total log-prob of each text, in nats".to_owned();
         title_ui(&mut title, "Beam search", Some(tree.pane), &[subtitle]);
         let rect = rect.with_min_y(rect.top() + TITLE_ROW);
-        return tiles_ui(ui, Rect::from_min_size(rect.min, size), tree, tile, target);
-    }
+        return tiles_ui(ui, Rect::from_min_size(rect.min, size), tree, (tile, view));
+    };
+    let held = held.and_then(|held| tree.columns.iter().position(|column| column.token == held));
     let mut inside = ui.new_child(egui::UiBuilder::new().max_rect(rect));
     egui::ScrollArea::both()
         .id_salt("beam tree")
-        .stick_to_right(true)
+        .stick_to_right(held.is_none())
         .auto_shrink(false)
         .show(&mut inside, |ui| {
             let (content, _) = ui.allocate_exact_size(size, Sense::hover());
-            tiles_ui(ui, content, tree, tile, target);
+            follow_ui(ui, content, width, held);
+            tiles_ui(ui, content, tree, (tile, view));
         });
 }
 
+/// Scrolls to a column when it is another one than in the previous frame.
+fn follow_ui(ui: &Ui, content: Rect, width: f32, column: Option<usize>) {
+    let id = ui.scope_id().with("held column");
+    let before: Option<Option<usize>> = ui.data(|data| data.get_temp(id));
+    ui.data_mut(|data| data.insert_temp(id, column));
+    if let Some(column) = column.filter(|_| before != Some(column)) {
+        let left = content.left() + column as f32 * (width + GAP);
+        let at = Rect::from_min_size(pos2(left, ui.clip_rect().top()), vec2(width, 1.0));
+        ui.scroll_to_rect(at, Some(egui::Align::Center));
+    }
+}
+
 /// Shows all tiles. `cell` is the width of a tile and the height of a row.
-fn tiles_ui(ui: &mut Ui, content: Rect, tree: &BeamTree, cell: egui::Vec2, target: Target) {
+fn tiles_ui(ui: &Ui, content: Rect, tree: &BeamTree, (cell, view): (egui::Vec2, BeamView)) {
     let theme = Theme::of(ui);
     let place = |column: usize, row: usize| {
         let x = content.left() + column as f32 * (cell.x + GAP);
@@ -209,7 +233,21 @@ fn tiles_ui(ui: &mut Ui, content: Rect, tree: &BeamTree, cell: egui::Vec2, targe
     for (index, column) in tree.columns.iter().enumerate() {
         let top = place(index, 0).center_top();
         let number = grouped(column.token as f64);
-        let run = TextRun::new(&number, Face::Micro, theme.text_3);
+        let is_held = view
+            == (BeamView::Screen {
+                held: Some(column.token),
+            });
+        let (face, color) = if is_held {
+            let column = place(index, 0).expand2(vec2(GAP / 2.0, 0.0));
+            let column = column
+                .with_min_y(content.top())
+                .with_max_y(content.bottom());
+            ui.painter().rect_filled(column, 3, theme.surface_2);
+            (Face::SmallMedium, theme.text_1)
+        } else {
+            (Face::Micro, theme.text_3)
+        };
+        let run = TextRun::new(&number, face, color);
         let at = pos2(top.x, content.top());
         paint_text(ui, at, Align2::CENTER_TOP, run);
     }
@@ -232,7 +270,7 @@ fn tiles_ui(ui: &mut Ui, content: Rect, tree: &BeamTree, cell: egui::Vec2, targe
             let rect = place(index, row);
             if ui.is_rect_visible(rect) {
                 paint_tile(ui, rect, tree.pane, tile);
-                if target == Target::Screen {
+                if view != BeamView::Picture {
                     describe_tile(ui, rect, tile, [column.token, row + 1]);
                 }
             }
@@ -336,7 +374,7 @@ impl PicturePlot for BeamTree {
     }
 
     fn draw(&self, ui: &mut Ui, _paper: Color32) {
-        beam_tree_ui(ui, ui.max_rect(), self, Target::Picture);
+        beam_tree_ui(ui, ui.max_rect(), self, BeamView::Picture);
     }
 }
 

@@ -32,7 +32,7 @@ use self::speed::SpeedPicture;
 use crate::state::Plot;
 
 pub use axes::{Axes, Scale};
-pub use beams::{BeamTree, beam_tree_ui};
+pub use beams::{BeamTree, BeamView, beam_tree_ui};
 pub use cache_curves::{NamedCurve, cache_curves_ui};
 pub use drafts::{DraftStrip, draft_strip_ui};
 pub use fine_grid::FineGrid;

@@ -97,6 +97,8 @@ impl ReadingFont {
 pub enum ViewChange {
     /// Show a tab of the dock.
     Tab(DockTab),
+    /// Show why the pinned token was chosen.
+    Why,
     /// Show a view of the Branches tab.
     Branches(BranchesView),
     /// Show a tab of the Lab page.
@@ -109,11 +111,25 @@ pub enum ViewChange {
 }
 
 impl ViewChoices {
+    /// Returns the change that shows why a token was chosen when it is pressed in a text: X-ray
+    /// opens in place of Plots or a folded dock. Other tabs follow by themselves.
+    pub fn on_press(&self, dock_is_open: bool) -> Option<ViewChange> {
+        let follows = match self.dock_tab {
+            DockTab::Plots => self.keeps_plots,
+            _ => dock_is_open,
+        };
+        (!follows).then_some(ViewChange::Why)
+    }
+
     /// Changes how the window shows things, apart from the tab of the Lab.
     pub(super) fn change(&mut self, change: ViewChange) {
         match change {
             ViewChange::Tab(tab) => {
                 self.dock_tab = tab;
+                self.dock_open = Some(true);
+            }
+            ViewChange::Why => {
+                self.dock_tab = DockTab::Xray;
                 self.dock_open = Some(true);
             }
             ViewChange::Branches(branches) => {

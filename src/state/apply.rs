@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use super::{
-    Action, AppState, AsideRequest, Command, Effect, MAX_PANES, ModelStatus, ModelsCommand,
-    ModelsTab, Notice, Pace, Page, Palette, PaletteCommand, Pane, PaneId, PaneModelCommand, Paste,
-    PathPurpose, Pin, PinMove, RunCommand, ScoreCommand, ScoreDialog, ServerCommand, ViewChange,
-    WatermarkDialog,
+    Action, AppState, AsideRequest, ChainToEdit, Command, DockTab, Effect, MAX_PANES, ModelStatus,
+    ModelsCommand, ModelsTab, Notice, Pace, Page, Palette, PaletteCommand, Pane, PaneId,
+    PaneModelCommand, Paste, PathPurpose, Pin, PinMove, RunCommand, ScoreCommand, ScoreDialog,
+    ServerCommand, ViewChange, WatermarkDialog,
 };
 use crate::decoding::ChainConfig;
 use crate::generation::{FinishReason, PaneSettings};
@@ -14,7 +14,6 @@ use crate::interop::tools::Tool;
 use crate::lab::{KeptResult, LabCommand};
 use crate::state::folders::{FolderContext, try_folder};
 use crate::state::panes::paste::copy_settings;
-use crate::state::panes::run_end::is_token_hint;
 use crate::state::words::change::Snapshot;
 use crate::worker::ModelSource;
 
@@ -68,6 +67,10 @@ impl AppState {
             Command::PromptEdited => return self.prompt.tokenize(&self.models.main),
             Command::Reply(id) => return self.reply(id),
             Command::NewConversation => return self.forget_messages(),
+            Command::SetPromptMode(mode) => {
+                self.prompt.mode = mode;
+                return self.prompt.tokenize(&self.models.main);
+            }
             Command::CopyPrompt => return self.prompt.copy().into_iter().collect(),
 
             Command::SetChain(id, chain) => self.panes.set_chain(id, chain),
@@ -76,7 +79,11 @@ impl AppState {
             Command::ResetSettings(id) => self.panes.reset_settings(id),
             Command::AddPane => self.add_pane(),
             Command::SetPaneCount(n_panes) => return self.set_pane_count(n_panes),
-            Command::EditChain(id) => self.dialogs.chain_to_edit = Some(id),
+            Command::EditChain(pane) => {
+                let setting = None;
+                self.dialogs.chain_to_edit = Some(ChainToEdit { pane, setting });
+            }
+            Command::EditRunSetting(setting) => self.dialogs.run_setting_to_edit = Some(setting),
             Command::Duplicate(id) => self.duplicate(id),
             Command::Remove(id) => return self.remove(id),
             Command::Undo => return self.undo_change(),
@@ -121,11 +128,7 @@ impl AppState {
 
             Command::DrawByHand(n) => return self.draw_by_hand(n),
 
-            Command::Palette(PaletteCommand::Open) => {
-                self.dialogs.palette = Some(Palette::default());
-            }
-            Command::Palette(PaletteCommand::Close) => self.dialogs.palette = None,
-            Command::Palette(PaletteCommand::Run(action)) => return self.run_action(action),
+            Command::Palette(command) => return self.apply_to_palette(command),
             Command::ShowSettings(tab) => {
                 let opens = tab.is_some() && self.dialogs.settings.is_none();
                 self.dialogs.settings = tab;
@@ -219,7 +222,28 @@ impl AppState {
     pub(super) fn change_view(&mut self, change: ViewChange) {
         match change {
             ViewChange::Lab(tab) => self.lab.tab = tab,
+            ViewChange::Tab(tab) => {
+                self.choose_for_pressed(tab);
+                self.view.change(change);
+            }
             change => self.view.change(change),
+        }
+    }
+
+    /// Remembers whether Plots or X-ray is to be shown when a token is pressed, if the user chooses
+    /// between them. The token where the texts diverge is pinned when a run ends: going to Plots
+    /// then says nothing about pressing.
+    fn choose_for_pressed(&mut self, tab: DockTab) {
+        let Some(pin) = self.pin.filter(|_| self.pinned().is_some()) else {
+            return;
+        };
+        let was_pressed = || self.panes.fork(&self.divergence()) != Some(pin);
+        match tab {
+            DockTab::Xray => self.view.keeps_plots = false,
+            DockTab::Plots if self.view.dock_tab == DockTab::Xray || was_pressed() => {
+                self.view.keeps_plots = true;
+            }
+            _ => {}
         }
     }
 
@@ -365,16 +389,31 @@ impl AppState {
         }
     }
 
-    /// Closes the palette and runs an action on its page. Does nothing if it is not possible.
+    fn apply_to_palette(&mut self, command: PaletteCommand) -> Vec<Effect> {
+        self.dialogs.palette = (command == PaletteCommand::Open).then(Palette::default);
+        match command {
+            PaletteCommand::Open | PaletteCommand::Close => Vec::new(),
+            PaletteCommand::Run(action) => self.run_action(action),
+            PaletteCommand::Edit(pane, setting) => {
+                let setting = Some(setting);
+                self.dialogs.chain_to_edit = Some(ChainToEdit { pane, setting });
+                self.show_page(Page::Write)
+            }
+            PaletteCommand::UsePreset(pane, chain) => {
+                let mut effects = self.show_page(Page::Write);
+                effects.extend(self.apply(Command::SetChain(pane, chain)));
+                effects
+            }
+        }
+    }
+
+    /// Runs an action on its page. Does nothing if it is not possible.
     fn run_action(&mut self, action: Action) -> Vec<Effect> {
-        self.dialogs.palette = None;
         let Ok(command) = action.command(self) else {
             return Vec::new();
         };
-        let page = action.page().filter(|page| *page != self.page);
-        let mut effects = page.map_or_else(Vec::new, |page| {
-            self.apply(Command::Run(RunCommand::ShowPage(page)))
-        });
+        let page = action.page();
+        let mut effects = page.map_or_else(Vec::new, |page| self.show_page(page));
         effects.extend(self.apply(command));
         effects
     }
@@ -389,7 +428,6 @@ impl AppState {
 
     fn toggle_pin(&mut self, pin: Pin) {
         self.pin = (self.pin != Some(pin)).then_some(pin);
-        self.learn_tokens();
     }
 
     /// If nothing is pinned yet, any direction pins the step that the dock shows.
@@ -397,7 +435,6 @@ impl AppState {
         let Some((place, step)) = self.shown_step() else {
             return;
         };
-        self.learn_tokens();
         let has_text = |place: &usize| self.panes.n_steps(*place) > 0;
         let (place, step) = match (self.pin, direction) {
             (None, _) => (place, step),
@@ -454,9 +491,7 @@ impl AppState {
     }
 
     fn close_notice(&mut self, place: usize) {
-        if self.notices.get(place).is_some_and(is_token_hint) {
-            self.learn_tokens();
-        } else if place < self.notices.len() {
+        if place < self.notices.len() {
             self.notices.remove(place);
         }
     }

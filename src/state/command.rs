@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use super::{
     AsideRequest, BranchCommand, Document, DocumentKind, FolderCommand, FolderKind, FuturesCommand,
     HelpTab, HubCommand, LessonCommand, ModelsCommand, Pace, PaletteCommand, PaneId,
-    PaneModelCommand, PasteCommand, Pin, PresetCommand, RunCommand, RunDocument, RunRequest,
-    ScoreCommand, SecondModelCommand, ServerCommand, SettingsTab, ViewChange, WatermarkCommand,
+    PaneModelCommand, PasteCommand, Pin, PresetCommand, PromptMode, RunCommand, RunDocument,
+    RunRequest, RunSetting, ScoreCommand, SecondModelCommand, ServerCommand, SettingsTab,
+    ViewChange, WatermarkCommand,
 };
 use crate::decoding::ChainConfig;
 use crate::export::ExportFormat;
@@ -47,6 +48,8 @@ pub enum Command {
     Lesson(LessonCommand),
     /// The prompt, the system prompt or the prompt mode was edited; tokenize it again.
     PromptEdited,
+    /// Continue the prompt as plain text, or answer it.
+    SetPromptMode(PromptMode),
     /// Copy the prompt as the model reads it, with its special tokens.
     CopyPrompt,
 
@@ -66,6 +69,8 @@ pub enum Command {
     SetPaneCount(usize),
     /// Open the editor of a pane's chain.
     EditChain(PaneId),
+    /// Open the editor of a limit or seed that all panes share.
+    EditRunSetting(RunSetting),
     /// Remove a pane, unless it is the last one.
     Remove(PaneId),
     /// Undo the last change to the panes and their settings.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{Palette, PaneId, Paste, PathPurpose, ScoreDialog, WatermarkDialog};
+use super::{Palette, PaneId, PaneSetting, Paste, PathPurpose, ScoreDialog, WatermarkDialog};
 
 /// The dialogs that are open.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -19,7 +19,9 @@ pub struct Dialogs {
     /// The dialog that tests a text for a watermark.
     pub watermark: Option<WatermarkDialog>,
     /// The pane whose chain editor opens in the next frame.
-    pub chain_to_edit: Option<PaneId>,
+    pub chain_to_edit: Option<ChainToEdit>,
+    /// The shared setting whose editor opens in the next frame.
+    pub run_setting_to_edit: Option<RunSetting>,
     /// The path field that replaces a missing file dialog: its purpose and the text typed so far.
     pub path_field: Option<(PathPurpose, String)>,
     /// The folder of the last path, where the next path field starts.
@@ -34,6 +36,35 @@ impl Dialogs {
             None => format!("~/{suggestion}"),
         };
         self.path_field = Some((purpose, suggestion));
+    }
+}
+
+/// The pane whose chain editor opens, and the setting that it opens at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChainToEdit {
+    pub pane: PaneId,
+    pub setting: Option<PaneSetting>,
+}
+
+/// A limit or seed that all panes share. Its editor opens beside the Generate button.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunSetting {
+    TokenLimit,
+    Seed,
+    Stops,
+}
+
+impl RunSetting {
+    /// All of them, from left to right.
+    pub const ALL: [Self; 3] = [Self::TokenLimit, Self::Seed, Self::Stops];
+
+    /// Returns its name in the palette.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::TokenLimit => "Token limit of all panes…",
+            Self::Seed => "Seed of all panes…",
+            Self::Stops => "Stop sequences and end of text…",
+        }
     }
 }
 

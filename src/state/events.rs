@@ -9,7 +9,6 @@ use crate::generation::{
 };
 use crate::state::models::open::Inspected;
 use crate::state::panes::pane::PendingGeneration;
-use crate::state::panes::run_end::{is_token_hint, token_hint};
 use crate::state::runs::RunContext;
 use crate::worker::{Event, GenerationId, ModelSource, Progress, Recorder, ServerEvent};
 
@@ -296,17 +295,8 @@ impl AppState {
         // In step mode, the shown token is the newest one, unless the user pins another.
         if !self.is_step_mode() {
             self.pin = self.pin.or_else(|| self.panes.fork(&self.divergence()));
-            if self.pin.is_some() && !self.view.knows_tokens {
-                self.notify(token_hint());
-            }
         }
         self.keep_run().into_iter().collect()
-    }
-
-    /// Hides the hint about tokens for good: the user has tried it, or does not need it.
-    pub(super) fn learn_tokens(&mut self) {
-        self.view.knows_tokens = true;
-        self.notices.retain(|notice| !is_token_hint(notice));
     }
 
     fn on_panicked(&mut self, message: &str) -> Vec<Effect> {

@@ -54,17 +54,18 @@ mod watermark;
 mod words;
 
 pub use actions::{
-    Action, KeyHelp, Palette, PaletteCommand, PaletteRow, PaneAction, Shortcut, key_help,
+    Action, KeyHelp, Palette, PaletteCommand, PaletteRow, PaletteRun, PaneAction, PaneSetting,
+    Shortcut, key_help,
 };
 pub use app_state::AppState;
 pub use appearance::{ReadingFont, TextSize, ViewChange};
 pub use branches::{
     BranchChange, BranchCommand, BranchDialog, BranchRow, BranchTarget, BranchTree, Branches,
-    RunTexts,
+    InPlaceEdit, RunTexts,
 };
 pub use by_hand::{ByHand, HAND_SCORES, HAND_TOKENS, HandDraws, HandPreset, HandToken, HeldToken};
 pub use command::{Command, Effect, PathPurpose, PinMove};
-pub use dialogs::{Dialogs, HelpTab, SettingsTab};
+pub use dialogs::{ChainToEdit, Dialogs, HelpTab, RunSetting, SettingsTab};
 pub use document::{
     AnswersDocument, Document, DocumentKind, EverythingDocument, LessonDocument, PictureDocument,
     PresetsDocument, ResultFormat, RunDocument, Unsaved,

@@ -32,13 +32,7 @@ pub struct SessionKey {
 impl AppState {
     pub(super) fn apply_to_runs(&mut self, command: RunCommand) -> Vec<Effect> {
         match command {
-            RunCommand::ShowPage(page) => {
-                self.page = page;
-                if page == Page::History {
-                    return self.list_runs();
-                }
-                Vec::new()
-            }
+            RunCommand::ShowPage(page) => self.show_page(page),
             RunCommand::List => self.list_runs(),
             RunCommand::Open(path) => {
                 self.runs.history.verifies = false;
@@ -78,6 +72,14 @@ impl AppState {
                 request.map(Effect::Runs).into_iter().collect()
             }
         }
+    }
+
+    pub(super) fn show_page(&mut self, page: Page) -> Vec<Effect> {
+        self.page = page;
+        if page == Page::History {
+            return self.list_runs();
+        }
+        Vec::new()
     }
 
     /// Reads the history, unless it is known.
@@ -215,6 +217,7 @@ impl AppState {
         self.runs.repetition = None;
         self.runs.texts_before = None;
         self.branches.dialog = None;
+        self.branches.edit = None;
         self.prompt.reading = None;
         if self.is_step_mode() {
             self.pace = Pace::FullSpeed;

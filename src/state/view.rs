@@ -370,8 +370,8 @@ pub struct ViewChoices {
     pub dock_open: Option<bool>,
     /// The dock's height in points; `None` until the user drags it.
     pub dock_height: Option<f32>,
-    /// Whether the user has clicked a token, or closed the hint about it.
-    pub knows_tokens: bool,
+    /// Whether Plots stays when a token is pressed, because the user chose it over X-ray.
+    pub keeps_plots: bool,
     #[serde(flatten)]
     pub compare: CompareChoices,
     /// What a token costs, for the cost of a text.

@@ -24,7 +24,7 @@ use crate::design::widgets::{SMALL_BADGE, badge, checkbox, focus_ring};
 use crate::lessons::{self, Ring};
 use crate::plots::StepAt;
 use crate::state::{
-    AppState, BranchCommand, BranchesView, Command, DockTab, Pane, PinMove, ViewChoices,
+    AppState, BranchCommand, BranchesView, Command, DockTab, Pane, PinMove, ViewChange, ViewChoices,
 };
 use crate::ui::xray::xray_ui;
 
@@ -131,8 +131,7 @@ fn tabs_ui(ui: &mut Ui, frame: DockFrame, state: &mut AppState, commands: &mut V
                 ring_ui(ui, shown.response.rect, state, Ring::Tab(name));
             }
             if shown.inner {
-                state.view.dock_tab = tab;
-                state.view.dock_open = Some(true);
+                commands.push(Command::ChangeView(ViewChange::Tab(tab)));
                 hold_clicks(ui);
             }
         }

@@ -1,6 +1,6 @@
 //! Keyboard shortcuts that work wherever the focus is.
 
-use egui::{Event, Id, Key, KeyboardShortcut, Modifiers, Popup, Response, Ui};
+use egui::{Event, Id, Key, KeyboardShortcut, Modifiers, Popup, Response, Ui, ViewportCommand};
 
 use super::loop_view::{N_PICKS, field_id, numbered_pick};
 use crate::lab::{lab_keys_ui, run_command};
@@ -58,7 +58,7 @@ pub(crate) fn entered(ui: &Ui, field: &Response) -> bool {
 /// that no text field consumes the key. Apply the command after all edits of this frame.
 pub(super) fn generate_key_ui(ui: &Ui, state: &AppState) -> Option<Command> {
     // In that popup, the key picks the focused row in a new pane.
-    if state.branches.dialog.is_some() {
+    if state.branches.dialog.is_some() || state.branches.edit.is_some() {
         return None;
     }
     if !pressed(ui, Action::Generate) {
@@ -103,6 +103,7 @@ pub(super) fn keys_ui(
     commands: &mut Vec<Command>,
 ) {
     let dialog_open = has_dialog(state);
+    score_paste_ui(ui, state, commands);
     action_keys_ui(ui, &TEXT_SIZES, state, commands);
     undo_keys_ui(ui, dialog_open, commands);
     // A tab may open a file of its own with the shortcut that opens a run elsewhere.
@@ -119,19 +120,18 @@ pub(super) fn keys_ui(
         return;
     }
     // Popups handle Escape, and text fields handle the arrow keys.
-    if Popup::is_any_open(ui) || dialog_open {
+    if Popup::is_any_open(ui) || dialog_open || state.branches.edit.is_some() {
         return;
     }
     tab_keys_ui(ui, state, commands);
-    if let Some(text) = pasted_to_score(ui) {
-        commands.push(Command::Score(ScoreCommand::OpenWith(text)));
-    }
+    score_key_ui(ui, state, commands);
     if state.is_running() {
         action_keys_ui(ui, &[Action::Stop], state, commands);
     }
     // Only text fields use letters, so in other controls they can be shortcuts.
     if state.pin.is_some() && !ui.text_edit_focused() {
-        action_keys_ui(ui, &[Action::Continue], state, commands);
+        let actions = [Action::Continue, Action::EditText];
+        action_keys_ui(ui, &actions, state, commands);
     }
     // While a lesson waits for a guess, it handles the digits.
     if state.is_step_mode() && !ui.text_edit_focused() && !state.lessons.hides_evidence() {
@@ -179,7 +179,7 @@ const fn has_dialog(state: &AppState) -> bool {
 
 /// Returns whether a dialog or a popup takes the keys.
 pub(super) fn is_covered(ui: &Ui, state: &AppState) -> bool {
-    has_dialog(state) || Popup::is_any_open(ui)
+    has_dialog(state) || state.branches.edit.is_some() || Popup::is_any_open(ui)
 }
 
 const TEXT_SIZES: [Action; 3] = [
@@ -267,18 +267,44 @@ fn pick_keys_ui(ui: &Ui, state: &AppState, commands: &mut Vec<Command>) {
     }
 }
 
-/// Returns the clipboard's text if Ctrl+Shift+V was pressed outside of text fields.
-fn pasted_to_score(ui: &Ui) -> Option<String> {
-    if ui.text_edit_focused() {
-        return None;
+/// For how many passes the clipboard’s text is expected after it was asked for.
+const N_PASTE_PASSES: u64 = 8;
+const SCORE_PASTE: &str = "pass in which a text to score was asked for";
+
+/// Opens the dialog that scores a text, wherever the focus is, and asks for the clipboard’s text.
+/// With Shift, the system’s key for pasting does not paste by itself.
+fn score_key_ui(ui: &Ui, state: &AppState, commands: &mut Vec<Command>) {
+    let n_commands = commands.len();
+    action_keys_ui(ui, &[Action::Score], state, commands);
+    if commands.len() > n_commands {
+        let now = ui.cumulative_pass_nr();
+        ui.data_mut(|data| data.insert_temp(Id::unique(SCORE_PASTE), now));
+        ui.send_viewport_cmd(ViewportCommand::RequestPaste);
     }
-    ui.input(|input| {
-        let pasted = |event: &Event| match event {
-            Event::Paste(text) if input.modifiers.shift => Some(text.clone()),
-            _ => None,
-        };
-        input.events.iter().find_map(pasted)
-    })
+}
+
+/// Fills the dialog with the clipboard’s text once it arrives. The dialog’s field, which has just
+/// been opened, would miss it.
+fn score_paste_ui(ui: &Ui, state: &AppState, commands: &mut Vec<Command>) {
+    let asked: Option<u64> = ui.data(|data| data.get_temp(Id::unique(SCORE_PASTE)));
+    let is_expected = asked.is_some_and(|asked| ui.cumulative_pass_nr() <= asked + N_PASTE_PASSES);
+    if !is_expected || state.dialogs.score.is_none() {
+        return;
+    }
+    let mut pasted = None;
+    ui.input_mut(|input| {
+        input.events.retain(|event| match event {
+            Event::Paste(text) => {
+                pasted = Some(text.clone());
+                false
+            }
+            _ => true,
+        });
+    });
+    if let Some(text) = pasted {
+        commands.push(Command::Score(ScoreCommand::OpenWith(text)));
+        ui.data_mut(|data| data.remove::<u64>(Id::unique(SCORE_PASTE)));
+    }
 }
 
 /// Returns the command that pins the latest token of the focused text, if none is pinned yet.
@@ -423,6 +449,36 @@ mod tests {
             assert_eq!(window.state().view.text_size.percent(), percent);
             let factor = window.state().view.text_size.factor();
             assert!((window.ctx.zoom_factor() - factor).abs() < 1e-6);
+        }
+    }
+
+    #[test]
+    fn the_key_that_scores_a_text_asks_for_the_clipboard_and_pastes_it() {
+        for focuses_prompt in [true, false] {
+            let mut window = window_of(vec2(1280.0, 800.0), ready());
+            if focuses_prompt {
+                window.get_by_role(Role::MultilineTextInput).focus();
+            }
+            window.run();
+            let prompt = window.state().prompt.text.clone();
+            // As the system reports the keys: with Shift, no paste comes with them.
+            window.input_mut().events.push(Event::Key {
+                key: Key::V,
+                physical_key: None,
+                pressed: true,
+                repeat: false,
+                modifiers: Modifiers::COMMAND.plus(Modifiers::SHIFT),
+            });
+            window.step();
+            assert!(window.state().dialogs.score.is_some(), "{focuses_prompt}");
+            let asked = window.output().viewport_output.values();
+            let mut asked = asked.flat_map(|viewport| &viewport.commands);
+            assert!(asked.any(|command| *command == egui::ViewportCommand::RequestPaste));
+            window.event(Event::Paste("A cat sat on a mat.".to_owned()));
+            window.run_steps(3);
+            let dialog = window.state().dialogs.score.clone();
+            assert_eq!(dialog.unwrap().text, "A cat sat on a mat.");
+            assert_eq!(window.state().prompt.text, prompt);
         }
     }
 

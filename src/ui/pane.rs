@@ -4,15 +4,18 @@ use egui::{Rect, Stroke, StrokeKind, Ui, pos2, vec2};
 
 use super::empty_pane::empty_pane_ui;
 use super::layout::Breakpoint;
-use super::pane_footer::footer_ui;
+use super::pane_footer::{edit_footer_ui, footer_ui};
 use super::pane_header::header_ui;
 use super::pane_model::{MODEL_LINE, at_bottom_ui, model_notice_ui, pane_model_ui};
-use super::token_text::{TextEnd, TokenTextInput, TokenTextResponse, TokenView};
+use super::token_text::{EditEnd, TextEnd, TokenTextInput, TokenTextResponse, TokenView};
 use crate::design::child_ui::child_ui;
 use crate::design::theme::Theme;
 use crate::design::widgets::{Notice, NoticeKind};
 use crate::generation::Generation;
-use crate::state::{AppState, BranchCommand, Command, DockTab, Pane, PaneStatus, Pin, capitalize};
+use crate::state::{
+    AppState, BranchChange, BranchCommand, BranchTarget, Command, DockTab, InPlaceEdit, Pane,
+    PaneId, PaneStatus, Pin, capitalize,
+};
 
 /// A pane's place in the window, and what it needs to know about the other panes.
 #[derive(Debug, Clone, Copy)]
@@ -25,6 +28,8 @@ pub(super) struct PaneFrame {
     pub fork_step: Option<usize>,
     /// The step of this pane that is hovered in a plot.
     pub hovered_in_plot: Option<usize>,
+    /// Whether the dock shows more than its tab row.
+    pub dock_open: bool,
 }
 
 const HEADER: f32 = 40.0;
@@ -61,6 +66,7 @@ pub(super) fn pane_ui(
         commands,
     );
     pane_model_ui(ui, (frame.place, header), line, state, commands);
+    let mut edit = edit_of(frame.place, state, commands);
     let response = body_ui(
         ui,
         PaneFrame {
@@ -68,11 +74,19 @@ pub(super) fn pane_ui(
             ..frame
         },
         state,
-        view,
+        (view, edit.as_mut()),
         commands,
     );
-    if let Some(pane) = state.panes.get(frame.place) {
-        let inside = footer.shrink2(vec2(12.0, 0.0));
+    let inside = footer.shrink2(vec2(12.0, 0.0));
+    if let Some(edit) = edit {
+        edit_footer_ui(
+            &mut child_ui(ui, inside, "edit footer"),
+            &edit,
+            state,
+            commands,
+        );
+        state.branches.edit = Some(edit);
+    } else if let Some(pane) = state.panes.get(frame.place) {
         let target_step = footer_ui(
             &mut child_ui(ui, inside, "footer"),
             frame.breakpoint,
@@ -106,7 +120,7 @@ fn body_ui(
     ui: &mut Ui,
     frame: PaneFrame,
     state: &AppState,
-    view: &mut TokenView,
+    (view, edit): (&mut TokenView, Option<&mut InPlaceEdit>),
     commands: &mut Vec<Command>,
 ) -> TokenTextResponse {
     let Some(pane) = state.panes.get(frame.place) else {
@@ -128,12 +142,9 @@ fn body_ui(
         return TokenTextResponse::default();
     };
     let input = text_input(ui, frame, state, generation);
-    let response = view.ui(&mut child_ui(ui, rect, "text"), input);
-    if let Some(step) = response.clicked {
-        let pane = pane.id;
-        commands.push(Command::Pin(Pin { pane, step }));
-    }
-    if let Some(step) = response.secondary_clicked.or(response.continued) {
+    let response = view.editable_ui(&mut child_ui(ui, rect, "text"), input, edit);
+    press_ui(frame, pane.id, response, state, commands);
+    if let Some(step) = response.secondary_clicked {
         // On a token, the popup takes the place of the pane's menu.
         egui::Popup::close_all(ui.ctx());
         let from = Pin {
@@ -143,6 +154,72 @@ fn body_ui(
         commands.push(Command::Branch(BranchCommand::Open(Some(from))));
     }
     response
+}
+
+/// Takes out the edit of this pane's text. If the text can't be continued any more, ends it.
+fn edit_of(place: usize, state: &mut AppState, commands: &mut Vec<Command>) -> Option<InPlaceEdit> {
+    let pane = state.panes.get(place)?.id;
+    let edit = state.branches.edit.take_if(|edit| edit.from.pane == pane)?;
+    if state.can_branch(edit.from) {
+        return Some(edit);
+    }
+    commands.push(Command::Branch(BranchCommand::Edit(None)));
+    None
+}
+
+/// Pins a pressed token and shows why it was chosen. Enter does so for the pinned token, or else for
+/// the newest one.
+/// Continues with a token that was chosen on a card.
+fn press_ui(
+    frame: PaneFrame,
+    pane: PaneId,
+    response: TokenTextResponse,
+    state: &AppState,
+    commands: &mut Vec<Command>,
+) {
+    // In a lesson, Enter goes on.
+    let entered = response.entered && state.lessons.run().is_none();
+    let is_pinned_here = state
+        .pinned()
+        .is_some_and(|(place, ..)| place == frame.place);
+    let clicked = response.clicked.map(|step| Pin { pane, step });
+    let text = state.pane(pane).and_then(Pane::generation);
+    let newest = text.and_then(|text| text.steps.len().checked_sub(1));
+    let newest = newest.map(|step| Pin { pane, step });
+    let pressed = clicked.or(newest.filter(|_| entered && !is_pinned_here));
+    commands.extend(pressed.map(Command::Pin));
+    let shows_why = match pressed {
+        // Pressing a pinned token unpins it.
+        Some(pin) => state.pin != Some(pin),
+        None => entered,
+    };
+    if shows_why {
+        let change = state.view.on_press(frame.dock_open);
+        commands.extend(change.map(Command::ChangeView));
+    }
+    if let Some(step) = response.double_clicked {
+        let edit = BranchCommand::Edit(Some(Pin { pane, step }));
+        commands.push(Command::Branch(edit));
+    }
+    commands.extend(response.edited.map(|end| {
+        Command::Branch(match end {
+            EditEnd::Continue(target) => BranchCommand::FinishEdit(target),
+            EditEnd::Cancel => BranchCommand::Edit(None),
+        })
+    }));
+    if let Some(chosen) = response.chosen {
+        let target = if chosen.in_new_pane {
+            BranchTarget::NewPane
+        } else {
+            BranchTarget::InPlace
+        };
+        let step = chosen.step;
+        commands.push(Command::Branch(BranchCommand::Branch {
+            from: Pin { pane, step },
+            change: BranchChange::Tokens(vec![chosen.token]),
+            target,
+        }));
+    }
 }
 
 const CONTINUE: &str = "Continue";
@@ -198,12 +275,6 @@ fn dims_shared(state: &AppState) -> bool {
     state.view.compare.dim_shared && state.view.dock_tab == DockTab::Compare
 }
 
-/// Returns the first and the last step of the text's loop.
-fn looping(pane: &Pane) -> Option<(usize, usize)> {
-    let steps = &pane.text_metrics()?.repetition.as_ref()?.steps;
-    Some((steps.start, steps.end.checked_sub(1)?))
-}
-
 /// Returns what follows the last token of a pane's text.
 fn text_end(state: &AppState, pane: &Pane, place: usize) -> TextEnd {
     let steps = state.branches.step_pane.is_none_or(|only| only == pane.id);
@@ -244,11 +315,14 @@ fn text_input<'a>(
             .and_then(|found| found.step),
         unjudged_from: state.runs.unjudged_from(frame.place),
         n_dimmed: frame.fork_step.filter(|_| dims_shared(state)).unwrap_or(0),
-        looping: pane.and_then(looping),
+        looping: pane.and_then(|pane| pane.text_metrics()?.repetition.as_ref()),
         what_ifs: pane.and_then(Pane::what_ifs),
         show_marks: state.view.show_marks,
         has_cards: state.branches.dialog.is_none(),
-        can_branch: pinned_here.is_some_and(|pin| state.can_branch(pin)),
+        can_branch: pane.is_some_and(|pane| {
+            let (pane, step) = (pane.id, 0);
+            state.can_branch(Pin { pane, step })
+        }),
         end: pane.map_or(TextEnd::Plain, |pane| text_end(state, pane, frame.place)),
         pane_color: Theme::of(ui).pane(frame.place),
     }

@@ -4,6 +4,7 @@
 use egui::{Align, Color32, Label, Layout, Sense, Ui, vec2};
 
 use super::figures::{bits_per_character, of_steps};
+use super::keys::key_words;
 use super::layout::Breakpoint;
 use super::lint_notice::lint_sign_ui;
 use super::text_measures::measures_tooltip;
@@ -13,15 +14,21 @@ use crate::analysis::watermark::Verdict;
 use crate::analysis::{Metrics, TextScore, Thought, have_different_tokenizers};
 use crate::decoding::GrammarRule;
 use crate::design::fonts::Face;
-use crate::design::icons::Icon;
+use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
-use crate::design::widgets::focus_ring;
+use crate::design::widgets::{Button, focus_ring};
 use crate::generation::formatting::{counted, grouped, speed};
 use crate::generation::{FinishReason, Generation};
-use crate::state::{AppState, BranchCommand, Command, Pane, PaneStatus, WhatIfSummary, WhatIfs};
+use crate::state::{
+    Action, AppState, BranchCommand, BranchTarget, Command, InPlaceEdit, Pane, PaneStatus,
+    WhatIfSummary, WhatIfs,
+};
 
 /// The minimum gap between the text on the left and the text on the right.
 const GAP: f32 = 8.0;
+
+/// The width at which the button that continues in a new pane fits beside what is kept.
+const MIN_NEW_PANE: f32 = 280.0;
 
 /// The link that continues an interrupted text.
 const CONTINUE: &str = "Continue";
@@ -56,6 +63,52 @@ pub(super) fn footer_ui(
     };
     let clicked = what_if_ui(ui, pane, &words, state);
     what_ifs?.first_changed().filter(|_| clicked)
+}
+
+/// Draws the footer of a text that is being edited in place: what is kept, or what is wrong with
+/// what was typed; and the buttons that end editing.
+pub(super) fn edit_footer_ui(
+    ui: &mut Ui,
+    edit: &InPlaceEdit,
+    state: &AppState,
+    commands: &mut Vec<Command>,
+) {
+    let theme = Theme::of(ui);
+    let text = state.pane(edit.from.pane).and_then(Pane::generation);
+    let n_steps = text.map_or(0, |text| text.steps.len());
+    let problem = text.and_then(|text| edit.tokens(text).err());
+    let words = if let Some(problem) = problem {
+        Face::Small.text(problem).color(theme.error)
+    } else {
+        let kept = grouped(edit.from.step as f64);
+        let words = format!("Keeps {kept} of {}", counted(n_steps, "token"));
+        Face::Small.text(words).color(theme.text_2)
+    };
+    let can_continue = problem.is_none();
+    let can_add_pane = can_continue && state.panes.has_room();
+    let keys = key_words(ui, Action::Generate);
+    ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+        ui.spacing_mut().interact_size.y = 24.0;
+        ui.spacing_mut().item_spacing.x = 2.0;
+        let mut ended = None;
+        if icon_button(ui, Icon::Close, "Stop editing (Esc)").clicked() {
+            ended = Some(BranchCommand::Edit(None));
+        }
+        let button = Button::new("Continue").hint("↵").quiet();
+        if ui.add_enabled(can_continue, button).clicked() {
+            ended = Some(BranchCommand::FinishEdit(BranchTarget::InPlace));
+        }
+        if ui.available_width() > MIN_NEW_PANE {
+            let button = Button::new("New pane").hint(&keys).quiet();
+            if ui.add_enabled(can_add_pane, button).clicked() {
+                ended = Some(BranchCommand::FinishEdit(BranchTarget::NewPane));
+            }
+        }
+        commands.extend(ended.map(Command::Branch));
+        ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+            ui.add(Label::new(words).truncate());
+        });
+    });
 }
 
 /// Draws the status on the left and the token counts on the right. Returns the link that was clicked:

@@ -5,7 +5,7 @@ use egui::{
     Align, Align2, Color32, Key, Layout, Popup, Rect, Sense, SetOpenCommand, TextEdit, Ui, vec2,
 };
 
-use super::chain_editor::chain_editor_ui;
+use super::chain_editor::{arrive_at, chain_editor_ui};
 use super::lessons::ring_ui;
 use super::order_menu::{order_words, sentences_ui};
 use super::pane::PaneFrame;
@@ -18,7 +18,7 @@ use crate::design::widgets::{BADGE, Chip, badge, focus_ring, menu_item, scrolled
 use crate::generation::formatting::pane_letter;
 use crate::generation::{Generation, PaneSettings};
 use crate::lessons::Ring;
-use crate::state::{AppState, Command, Pane, PaneAction, PaneId};
+use crate::state::{AppState, ChainToEdit, Command, Pane, PaneAction, PaneId};
 
 const MENU_WIDTH: f32 = 240.0;
 
@@ -137,8 +137,11 @@ fn name_ui(ui: &mut Ui, place: usize, pane: &mut Pane, max_width: f32) {
 }
 
 /// Opens a pane's chain editor from elsewhere in the window.
-pub(super) fn open_chain_editor(ui: &Ui, pane: PaneId) {
+pub(super) fn open_chain_editor(ui: &Ui, ChainToEdit { pane, setting }: ChainToEdit) {
     Popup::open_id(ui, editor_id(pane));
+    if let Some(setting) = setting {
+        arrive_at(ui.ctx(), setting.control());
+    }
 }
 
 /// The popup id of a pane's chain editor.

@@ -17,7 +17,7 @@ use crate::generation::formatting::counted;
 use crate::generation::formatting::pane_letter;
 use crate::generation::{EndOfText, Limits, escape, unescape};
 use crate::lessons::Ring;
-use crate::state::{Action, AppState, BranchCommand, Command, Pace, PaneId};
+use crate::state::{Action, AppState, BranchCommand, Command, Pace, PaneId, RunSetting};
 
 /// Draws the column.
 pub(super) fn run_column_ui(
@@ -35,9 +35,10 @@ pub(super) fn run_column_ui(
         if state.is_step_mode() {
             return step_chips_ui(ui, state, commands);
         }
-        let tokens = ui.scope(|ui| max_tokens_ui(ui, state));
-        let seed = ui.scope(|ui| seed_ui(ui, &mut state.seed));
-        let stops = ui.scope(|ui| stops_ui(ui, breakpoint, &mut state.limits));
+        let opens = state.dialogs.run_setting_to_edit.take();
+        let tokens = ui.scope(|ui| max_tokens_ui(ui, state, opens));
+        let seed = ui.scope(|ui| seed_ui(ui, &mut state.seed, opens));
+        let stops = ui.scope(|ui| stops_ui(ui, breakpoint, &mut state.limits, opens));
         // The chips are close together, so the rings are drawn last, over their neighbors.
         ring_ui(ui, tokens.response.rect, state, Ring::Tokens);
         ring_ui(ui, seed.response.rect, state, Ring::Seed);
@@ -153,21 +154,29 @@ fn step_chips_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
 /// The maximum width of the seed's chip in points, which leaves space for the chip beside it.
 const MAX_SEED_WIDTH: f32 = 72.0;
 
-/// Draws a chip, at most `max_width` points wide, that opens its editor below it.
-fn editor_chip_ui(
-    ui: &mut Ui,
-    words: &str,
-    title: &str,
-    max_width: Option<f32>,
-    editor: impl FnOnce(&mut Ui),
-) {
-    let width = max_width.unwrap_or(f32::INFINITY).min(ui.available_width());
-    let response = ui.add(Chip::new(words).max_width(width));
-    editor_popup(&response, RectAlign::BOTTOM_END, title, editor);
+/// A chip that opens the editor of a setting below it.
+struct EditorChip<'a> {
+    words: &'a str,
+    title: &'a str,
+    /// In points.
+    max_width: f32,
+    /// Whether the editor was asked for elsewhere, and opens now.
+    opens: bool,
+}
+
+impl EditorChip<'_> {
+    fn ui(&self, ui: &mut Ui, editor: impl FnOnce(&mut Ui)) {
+        let width = self.max_width.min(ui.available_width());
+        let response = ui.add(Chip::new(self.words).max_width(width));
+        if self.opens {
+            Popup::open_id(ui, Popup::default_response_id(&response));
+        }
+        editor_popup(&response, RectAlign::BOTTOM_END, self.title, editor);
+    }
 }
 
 /// Draws the token limit, or how many tokens the context has left if that is less.
-fn max_tokens_ui(ui: &mut Ui, state: &mut AppState) {
+fn max_tokens_ui(ui: &mut Ui, state: &mut AppState, opens: Option<RunSetting>) {
     let context_limit = state
         .prompt
         .context_limit(&state.models.main, state.limits.max_new_tokens);
@@ -175,7 +184,13 @@ fn max_tokens_ui(ui: &mut Ui, state: &mut AppState) {
         Some(room) => format!("Context: {}", counted(room, "token")),
         None => format!("Up to {}", counted(state.limits.max_new_tokens, "token")),
     };
-    editor_chip_ui(ui, &words, "Token limit", None, |ui| {
+    let chip = EditorChip {
+        words: &words,
+        title: "Token limit",
+        max_width: f32::INFINITY,
+        opens: opens == Some(RunSetting::TokenLimit),
+    };
+    chip.ui(ui, |ui| {
         ui.horizontal(|ui| {
             ui.label("Up to");
             let field = DragValue::new(&mut state.limits.max_new_tokens)
@@ -200,9 +215,15 @@ fn max_tokens_ui(ui: &mut Ui, state: &mut AppState) {
     });
 }
 
-fn seed_ui(ui: &mut Ui, seed: &mut u64) {
+fn seed_ui(ui: &mut Ui, seed: &mut u64, opens: Option<RunSetting>) {
     let words = format!("Seed {seed}");
-    editor_chip_ui(ui, &words, "Seed", Some(MAX_SEED_WIDTH), |ui| {
+    let chip = EditorChip {
+        words: &words,
+        title: "Seed",
+        max_width: MAX_SEED_WIDTH,
+        opens: opens == Some(RunSetting::Seed),
+    };
+    chip.ui(ui, |ui| {
         seed_field_ui(ui, "Seed for all panes", seed);
         hint_ui(
             ui,
@@ -212,9 +233,15 @@ fn seed_ui(ui: &mut Ui, seed: &mut u64) {
     });
 }
 
-fn stops_ui(ui: &mut Ui, breakpoint: Breakpoint, limits: &mut Limits) {
+fn stops_ui(ui: &mut Ui, breakpoint: Breakpoint, limits: &mut Limits, opens: Option<RunSetting>) {
     let words = stops_words(breakpoint, limits);
-    editor_chip_ui(ui, &words, "When to stop", None, |ui| {
+    let chip = EditorChip {
+        words: &words,
+        title: "When to stop",
+        max_width: f32::INFINITY,
+        opens: opens == Some(RunSetting::Stops),
+    };
+    chip.ui(ui, |ui| {
         let mut stops = limits.end_of_text == EndOfText::Stops;
         let label = Face::Body.text("At the end-of-text token");
         if checkbox(ui, &mut stops, label).changed() {

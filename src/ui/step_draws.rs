@@ -6,10 +6,9 @@ use egui::{Align2, Rect, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2, 
 use crate::analysis::by_hand::{ChiSquared, N_COIN_BINS, StepDraws, Tally};
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
-use crate::design::widgets::Button;
 use crate::generation::Vocabulary;
 use crate::generation::formatting::{grouped, token_word};
-use crate::state::{AppState, Command, N_STEP_DRAWS};
+use crate::state::{AppState, N_STEP_DRAWS};
 
 /// The number of tokens shown.
 const N_ROWS: usize = 6;
@@ -21,17 +20,6 @@ const NUMBER: f32 = 48.0;
 
 /// The height of the histogram of the coins.
 const COINS: f32 = 32.0;
-
-/// Draws the button that starts the check, if the shown step tossed a coin.
-pub(super) fn draw_button_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
-    let shown = state.shown_step().and_then(|(place, step)| {
-        let generation = state.panes.get(place)?.generation()?;
-        generation.steps.get(step)?.trace.draw.coin
-    });
-    if shown.is_some() && ui.add(Button::new("Draw 10,000 times")).clicked() {
-        commands.push(Command::DrawStep);
-    }
-}
 
 /// Shows the draws of the shown step, once the user has asked for them.
 pub(super) fn step_draws_ui(ui: &mut Ui, state: &AppState) {

@@ -1,10 +1,11 @@
 //! The why card: why the shown token was chosen, in words, beside the X-ray.
 
 use egui::{
-    Align, Color32, Label, Layout, Rect, Role, ScrollArea, Stroke, Ui, WidgetInfo, pos2, vec2,
+    Align, Color32, Label, Layout, Rect, Response, Role, ScrollArea, Stroke, Ui, WidgetInfo, pos2,
+    vec2,
 };
 
-use super::step_draws::{draw_button_ui, step_draws_ui};
+use super::step_draws::step_draws_ui;
 use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
 use crate::design::icons::{Icon, icon_button};
@@ -13,7 +14,7 @@ use crate::design::widgets::Button;
 use crate::state::{AppState, BranchCommand, Command, Pin};
 
 /// The minimum width of the body for the card to fit, in points.
-const MIN_BODY: f32 = 900.0;
+const MIN_BODY: f32 = 800.0;
 
 /// The room for the scroll bar beside the text, in points.
 const SCROLL_BAR: f32 = 10.0;
@@ -23,7 +24,11 @@ pub(super) fn split(body: Rect) -> (Rect, Option<Rect>) {
     if body.width() < MIN_BODY {
         return (body, None);
     }
-    let width = if body.width() >= 1560.0 { 400.0 } else { 318.0 };
+    let width = match body.width() {
+        1560.0.. => 400.0,
+        900.0.. => 318.0,
+        _ => 272.0,
+    };
     let (left, right) = body.split_left_right_at_x(body.right() - width);
     (left, Some(right))
 }
@@ -53,7 +58,6 @@ pub(super) fn why_ui(ui: &mut Ui, rect: Rect, state: &AppState, commands: &mut V
             if icon_button(ui, Icon::Copy, "Copy the explanation").clicked() {
                 commands.push(Command::CopyWhy);
             }
-            draw_button_ui(ui, state, commands);
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                 let title = Face::SmallMedium.text(&why.title).color(theme.text_1);
                 ui.add(Label::new(title).truncate());
@@ -65,24 +69,24 @@ pub(super) fn why_ui(ui: &mut Ui, rect: Rect, state: &AppState, commands: &mut V
         .show(&mut ui, |ui| {
             ui.set_max_width(width);
             step_draws_ui(ui, state);
-            text_ui(ui, Face::Why, &why.story, theme.text_1);
+            let story = text_ui(ui, Face::Why, &why.story, theme.text_1);
+            if !why.margin.is_empty() {
+                story.on_hover_text(&why.margin);
+            }
             change_ui(ui, &change);
             if !why.others.is_empty() {
                 text_ui(ui, Face::Small, &why.others, theme.text_2);
             }
             continue_ui(ui, state, commands);
-            // Below the button, which a small window would otherwise hide.
-            if !why.margin.is_empty() {
-                text_ui(ui, Face::Small, &why.margin, theme.text_2);
-            }
         });
 }
 
 /// Draws a text in which a number and its percent sign stay on one line.
-fn text_ui(ui: &mut Ui, face: Face, words: &str, color: Color32) {
+fn text_ui(ui: &mut Ui, face: Face, words: &str, color: Color32) -> Response {
     let unbroken = words.replace(" %", "\u{a0}%");
     let label = ui.add(Label::new(face.text(unbroken).color(color)).wrap());
     label.widget_info(|| WidgetInfo::labeled(Role::Label, true, words));
+    label
 }
 
 /// Draws the button that opens the popup to continue from the shown token.

@@ -113,12 +113,12 @@ impl WindowUi {
         self.help.ui(ui, state, &mut commands);
         path_dialog_ui(ui, state, &mut commands);
         palette_ui(ui, state, &mut commands);
-        if let Some(pane) = state
+        if let Some(chain) = state
             .dialogs
             .chain_to_edit
             .take_if(|_| state.page == Page::Write)
         {
-            open_chain_editor(ui, pane);
+            open_chain_editor(ui, chain);
         }
         let bottom = match state.page {
             Page::Write => layout.dock.top(),
@@ -194,6 +194,7 @@ impl WindowUi {
                 breakpoint: layout.breakpoint,
                 fork_step,
                 hovered_in_plot: hovered_step(place),
+                dock_open: layout.dock_open,
             })
             .collect()
     }

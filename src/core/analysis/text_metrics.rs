@@ -2,21 +2,12 @@
 //! repeats itself.
 
 use std::collections::{HashMap, HashSet};
-use std::ops::Range;
 
 use super::Thought;
 use super::grammar::GrammarTotals;
+use super::text_loop::{TextLoop, find_loop};
 use crate::decoding::TokenId;
 use crate::generation::{Generation, Steps};
-
-/// The longest period, in tokens, that the loop detector looks for.
-const MAX_PERIOD: usize = 128;
-
-/// How many times in a row a passage must occur to count as a loop.
-const MIN_ROUNDS: usize = 3;
-
-/// The shortest loop, in tokens: three equal tokens in a row do not count.
-const MIN_LOOP: usize = 12;
 
 /// The metrics of one text. A mean is `None` if the text has no tokens.
 ///
@@ -58,15 +49,6 @@ pub struct Repeat {
     pub first: usize,
     pub second: usize,
     pub n_tokens: usize,
-}
-
-/// A passage that repeats at least three times in a row.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TextLoop {
-    /// The steps from the first occurrence to the end of the last, counted from 0.
-    pub steps: Range<usize>,
-    /// The length of the repeated passage, in tokens.
-    pub n_period: usize,
 }
 
 /// Prices in dollars per million tokens.
@@ -241,36 +223,9 @@ fn rolling_hashes(tokens: &[TokenId], n_tokens: usize) -> impl Iterator<Item = u
         .chain(rest)
 }
 
-/// Finds the loop that starts first, and among those the one with the shortest period.
-pub(super) fn find_loop(tokens: &[TokenId]) -> Option<TextLoop> {
-    let mut found: Option<TextLoop> = None;
-    for n_period in 1..=MAX_PERIOD.min(tokens.len() / MIN_ROUNDS) {
-        let min_run = MIN_LOOP.max(MIN_ROUNDS * n_period) - n_period;
-        let equal = tokens.iter().zip(tokens.iter().skip(n_period));
-        let mut run = 0;
-        for (at, (old, new)) in equal.enumerate() {
-            run = if old == new { run + 1 } else { 0 };
-            if run < min_run {
-                continue;
-            }
-            let steps = at + 1 - run..at + 1 + n_period;
-            match &mut found {
-                Some(known) if known.n_period == n_period && known.steps.start == steps.start => {
-                    known.steps.end = steps.end;
-                }
-                Some(known) if known.steps.start <= steps.start => break,
-                _ => found = Some(TextLoop { steps, n_period }),
-            }
-        }
-    }
-    found
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{
-        Prices, Repeat, TextLoop, TextMetrics, find_loop, have_different_tokenizers, longest_repeat,
-    };
+    use super::{Prices, Repeat, TextMetrics, have_different_tokenizers, longest_repeat};
     use crate::decoding::{Picked, TokenId};
     use crate::generation::testing::generation;
 
@@ -375,21 +330,6 @@ mod tests {
             };
             let longest = (1..=text.len()).rev().find(|length| is_repeated(*length));
             assert_eq!(longest_repeat(&text).map(|repeat| repeat.n_tokens), longest);
-        }
-    }
-
-    #[test]
-    fn a_loop_is_found_with_its_start_end_and_period() {
-        let expected = |steps, n_period| Some(TextLoop { steps, n_period });
-        for (text, found) in [
-            ("it was a long day and then it ended", None),
-            ("so aaa", None),
-            ("well, abcabcabcabcabc.", expected(6..21, 3)),
-            ("Noooooooooooooo!", expected(1..15, 1)),
-            ("abcdefabcdefabcdef", expected(0..18, 6)),
-            ("abcdefabcdefabcde", None),
-        ] {
-            assert_eq!(find_loop(&tokens(text)), found, "{text}");
         }
     }
 

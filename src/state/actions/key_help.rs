@@ -66,6 +66,7 @@ fn rows() -> Vec<Row> {
         Written("← →", "previous or next token"),
         Written("↑ ↓", "the same position in another pane"),
         Of(vec![Action::Continue]),
+        Of(vec![Action::EditText]),
         Of(vec![Action::Step, Action::StepBack]),
         Written(
             "1–9, 0",

@@ -12,8 +12,9 @@ use crate::lab::LabTab;
 use crate::state::{
     AnswersDocument, AppState, BranchCommand, BranchesView, Command, DockTab, FuturesCommand,
     HelpTab, LessonCommand, LessonDocument, MAX_PANES, ModelsCommand, Pace, Page, PaneId,
-    PathPurpose, PictureDocument, PictureFormat, Plot, RunCommand, RunDocument, ScoreCommand,
-    ServerCommand, SettingsTab, TextSize, ThemeChoice, Tint, ViewChange, WatermarkCommand,
+    PathPurpose, PictureDocument, PictureFormat, Plot, PromptMode, RunCommand, RunDocument,
+    RunSetting, ScoreCommand, ServerCommand, SettingsTab, TextSize, ThemeChoice, Tint, ViewChange,
+    WatermarkCommand,
 };
 
 /// What the palette lists for an action that it leaves out.
@@ -91,6 +92,17 @@ actions! {
         command: |state| {
             let pin = needs_pin(state)?;
             Ok(Command::Branch(BranchCommand::Open(Some(pin))))
+        },
+    }
+    EditText {
+        name: |_| "Edit the text from the pinned token on",
+        keys: vec![Shortcut::key("E")],
+        help: "edit the text in place from the pinned token on (also a double-click on a token)",
+        page: Page::Write,
+        command: |state| {
+            let pin = needs_pin(state)?;
+            only_if(state.can_branch(pin), "This text can’t be continued")?;
+            Ok(Command::Branch(BranchCommand::Edit(Some(pin))))
         },
     }
     DrawFutures {
@@ -212,6 +224,30 @@ actions! {
             all.map(move |action| Action::OfPane(pane, action))
         }),
         command: |state| action.command(pane, state),
+    }
+    SetPromptMode(mode: PromptMode) {
+        name: |_| format!("{} mode", mode.name()),
+        place: "Prompt",
+        page: Page::Write,
+        listed: |_| PromptMode::ALL.map(Action::SetPromptMode),
+        command: |state| {
+            if mode == PromptMode::Chat {
+                let reason = state.models.main.chat_unavailable_reason();
+                reason.map_or(Ok(()), Err)?;
+            }
+            Ok(Command::SetPromptMode(mode))
+        },
+    }
+    EditRunSetting(setting: RunSetting) {
+        name: |_| setting.name(),
+        place: "Run",
+        page: Page::Write,
+        listed: |_| RunSetting::ALL.map(Action::EditRunSetting),
+        command: |state| {
+            only_if(!state.is_step_mode(), "Leave step mode first")?;
+            only_if(state.runs.opened.is_none(), "Close the opened run first")?;
+            Ok(Command::EditRunSetting(setting))
+        },
     }
     SetPace(pace: Pace) {
         name: |_| pace.name(),
@@ -433,7 +469,7 @@ actions! {
     ShowPalette {
         name: |_| "Find an action",
         keys: vec![Shortcut::key("K").command()],
-        help: "find any action by its name",
+        help: "find any action, setting or page by its name",
         // The palette is open.
         listed: |_| UNLISTED,
         command: |_| Ok(Command::Palette(PaletteCommand::Open)),

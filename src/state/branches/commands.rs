@@ -1,7 +1,7 @@
 //! What the user does with texts: continue, step, pick, branch, and go back to earlier ones.
 
 use super::requests::{ContinueRequest, Extension};
-use super::{BranchChange, BranchCommand, BranchTarget};
+use super::{BranchChange, BranchCommand, BranchTarget, InPlaceEdit};
 use crate::decoding::TokenId;
 use crate::generation::hosts::STEPS;
 use crate::generation::{FinishReason, Generation, GenerationId, OriginChange, Step};
@@ -27,11 +27,17 @@ impl AppState {
             }
             BranchCommand::Open(from) => {
                 self.branches.dialog = None;
+                self.branches.edit = None;
                 let from = from.filter(|from| self.can_branch(*from));
                 let request = from
                     .and_then(|from| self.branches.open_dialog(from, &self.panes, &self.models));
                 request.into_iter().collect()
             }
+            BranchCommand::Edit(from) => {
+                self.edit_from(from);
+                Vec::new()
+            }
+            BranchCommand::FinishEdit(target) => self.finish_edit(target),
             BranchCommand::LimitCache => vec![self.memory.cache_limit()],
             BranchCommand::Branch {
                 from,
@@ -49,6 +55,34 @@ impl AppState {
                 Vec::new()
             }
         }
+    }
+
+    /// Begins to edit a text in place from a token on, if it can branch there; or ends editing.
+    fn edit_from(&mut self, from: Option<Pin>) {
+        let from = from.filter(|from| self.can_branch(*from));
+        self.branches.edit = from.and_then(|from| InPlaceEdit::begin(from, &self.panes));
+        if let Some(edit) = &self.branches.edit {
+            self.pin = Some(edit.from);
+            self.branches.dialog = None;
+        }
+    }
+
+    /// Continues after the typed text, whose tokens count as picked by hand. Editing goes on if that
+    /// is not possible.
+    fn finish_edit(&mut self, target: BranchTarget) -> Vec<Effect> {
+        if target == BranchTarget::NewPane && !self.panes.has_room() {
+            return Vec::new();
+        }
+        let edit = self.branches.edit.as_ref();
+        let typed = edit.and_then(|edit| {
+            let text = self.pane(edit.from.pane)?.generation()?;
+            Some((edit.from, edit.tokens(text).ok()?))
+        });
+        let Some((from, tokens)) = typed else {
+            return Vec::new();
+        };
+        self.branches.edit = None;
+        self.branch(from, BranchChange::Tokens(tokens), target)
     }
 
     /// Shows the text that the pane showed before its current one. Repeating this cycles through

@@ -5,6 +5,7 @@
 
 mod commands;
 mod dialog;
+mod edit;
 mod kept_texts;
 mod navigate;
 mod requests;
@@ -13,6 +14,7 @@ mod step_mode;
 mod tree;
 
 pub use dialog::BranchDialog;
+pub use edit::InPlaceEdit;
 pub(super) use kept_texts::{KeptText, KeptTexts};
 pub use run_texts::RunTexts;
 pub(super) use run_texts::renumber;
@@ -29,6 +31,8 @@ use crate::state::{PaneId, Pin};
 pub struct Branches {
     /// The popup that continues from a token, while it is open.
     pub dialog: Option<BranchDialog>,
+    /// The text that is being edited in place.
+    pub edit: Option<InPlaceEdit>,
     /// The only pane that steps in step mode; `None` for all.
     pub step_pane: Option<PaneId>,
     pub(in crate::state) kept: KeptTexts,
@@ -55,6 +59,10 @@ pub enum BranchCommand {
     StepBack,
     /// Open the popup that continues from a token, or close it.
     Open(Option<Pin>),
+    /// Edit a text in place from a token on, or stop editing.
+    Edit(Option<Pin>),
+    /// Continue after the text that was typed in place.
+    FinishEdit(BranchTarget),
     /// Keep the text before a token, and continue differently from there.
     Branch {
         from: Pin,
@@ -83,6 +91,7 @@ impl BranchCommand {
                 | Self::Pick(..)
                 | Self::KeepRunning
                 | Self::Branch { .. }
+                | Self::FinishEdit(_)
         )
     }
 }

@@ -143,7 +143,7 @@ fn restored_view(before: super::ViewChoices, now: super::ViewChoices) -> super::
         text_size: now.text_size,
         reading_font: now.reading_font,
         reduce_motion: now.reduce_motion,
-        knows_tokens: now.knows_tokens,
+        keeps_plots: now.keeps_plots,
         ..before
     }
 }

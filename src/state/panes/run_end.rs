@@ -1,11 +1,11 @@
-//! What follows when the last text of a run ends: the fork is pinned, a run that changed nothing is
-//! recognized, and a newcomer learns that tokens can be clicked.
+//! What follows when the last text of a run ends: the fork is pinned, and a run that changed nothing
+//! is recognized.
 
 use crate::analysis::Divergence;
 use crate::decoding::TokenId;
 use crate::generation::needs_seed;
 use crate::state::words::divergence::{are_comparable, leaving_panes};
-use crate::state::{Command, Notice, Pane, PaneId, Panes, Pin, Runs};
+use crate::state::{Pane, PaneId, Panes, Pin, Runs};
 
 /// The texts before a run of all panes, to recognize a run that changed nothing.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,20 +32,6 @@ impl Repetition {
             Self::NoDifference => "The changes made no difference: same texts",
         }
     }
-}
-
-/// What to try after the first run.
-const TOKEN_HINT: &str = "Click any token to see how it was chosen";
-
-/// Returns the hint about tokens.
-pub(in crate::state) fn token_hint() -> Notice {
-    // An action keeps it open.
-    Notice::hint(TOKEN_HINT).with_action("Hide this hint", Command::CloseNotice(0))
-}
-
-/// Returns whether this notice is the hint about tokens.
-pub(in crate::state) fn is_token_hint(notice: &Notice) -> bool {
-    notice.title == TOKEN_HINT
 }
 
 impl Runs {

@@ -179,8 +179,6 @@ pub(crate) fn written() -> AppState {
         write(&mut state, id, &[(" in", 0.6), (" a", 0.9), (last, 0.4)]);
     }
     state.apply(Command::Unpin);
-    // The hint about tokens was closed.
-    state.view.knows_tokens = true;
     state.notices.clear();
     state
 }

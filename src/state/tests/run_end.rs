@@ -1,7 +1,10 @@
 //! Tests of what follows the end of a run: the pinned fork, repeated texts, and the hint.
 
 use super::{asked, ready, write};
-use crate::state::{AppState, Command, Notice, NoticeKind, Pin, Repetition, divergence_summary};
+use crate::state::{
+    AppState, Command, DockTab, Notice, NoticeKind, Pin, Repetition, Settings, ViewChange,
+    divergence_summary,
+};
 
 /// Runs all panes; each writes " in a" and then its own last token.
 fn run(state: &mut AppState, lasts: [&str; 4]) {
@@ -35,13 +38,13 @@ fn no_hint_covers_an_error() {
     let mut state = ready();
     state.notify(Notice::hint("An older hint"));
     state.notify(Notice::error("The run was not saved", "the disk is full"));
-    run(&mut state, [" house", " fox", " fox", " fox"]);
+    state.notify(Notice::hint("A newer hint"));
     let kinds: Vec<NoticeKind> = state.notices.iter().map(|notice| notice.kind).collect();
     assert_eq!(
         kinds,
         [NoticeKind::Error, NoticeKind::Hint, NoticeKind::Hint]
     );
-    assert!(state.notices[1].title.starts_with("Click any token"));
+    assert_eq!(state.notices[1].title, "A newer hint");
     state.notify(Notice::error("Nor was this one", "the disk is full"));
     assert_eq!(state.notices[0].title, "Nor was this one");
 }
@@ -126,32 +129,49 @@ fn panes_with_the_same_settings_and_seed_are_named() {
 }
 
 #[test]
-fn the_hint_about_tokens_stays_until_a_token_is_clicked() {
+fn the_end_of_a_first_run_covers_no_text_with_a_hint() {
     let mut state = ready();
-    let hint = "Click any token to see how it was chosen";
-    for last in [" fox", " cat"] {
-        run(&mut state, [" house", last, " fox", " fox"]);
-        assert_eq!(state.notices.len(), 1);
-        assert_eq!(state.notices[0].title, hint);
-        assert!(!state.settings().view.knows_tokens);
-    }
-    let pane = state.panes[1].id;
-    state.apply(Command::Pin(Pin { pane, step: 0 }));
-    assert!(state.notices.is_empty());
-    run(&mut state, [" house", " dog", " fox", " fox"]);
+    run(&mut state, [" house", " fox", " fox", " fox"]);
     assert!(state.notices.is_empty());
 }
 
 #[test]
-fn a_hint_that_was_closed_does_not_come_back() {
+fn plots_chosen_over_the_x_ray_stays_when_a_token_is_pressed() {
     let mut state = ready();
+    let why = |state: &AppState| state.view.on_press(true);
+    let show = |state: &mut AppState, tab| {
+        state.apply(Command::ChangeView(ViewChange::Tab(tab)));
+    };
     run(&mut state, [" house", " fox", " fox", " fox"]);
-    let hint = "Click any token to see how it was chosen";
-    assert_eq!(state.notices[0].title, hint);
-    state.apply(Command::CloseNotice(0));
-    run(&mut state, [" house", " cat", " fox", " fox"]);
-    assert!(state.notices.is_empty());
-    assert!(state.settings().view.knows_tokens, "also after a restart");
+    // The token where the texts diverge is pinned, but nobody pressed it.
+    for tab in [DockTab::Numbers, DockTab::Plots] {
+        show(&mut state, tab);
+    }
+    assert_eq!(why(&state), Some(ViewChange::Why));
+    let pane = state.panes[1].id;
+    state.apply(Command::Pin(Pin { pane, step: 0 }));
+    state.apply(Command::ChangeView(ViewChange::Why));
+    assert_eq!(
+        (state.view.dock_tab, state.view.dock_open),
+        (DockTab::Xray, Some(true))
+    );
+    show(&mut state, DockTab::Plots);
+    assert_eq!(why(&state), None);
+    // The choice survives a restart, until X-ray is chosen.
+    let settings = serde_json::to_string(&state.settings()).unwrap();
+    let restored: Settings = serde_json::from_str(&settings).unwrap();
+    assert!(restored.view.keeps_plots);
+    show(&mut state, DockTab::Xray);
+    show(&mut state, DockTab::Loop);
+    assert_eq!(why(&state), None, "the tab follows by itself");
+    assert_eq!(
+        state.view.on_press(false),
+        Some(ViewChange::Why),
+        "a folded dock"
+    );
+    state.apply(Command::Unpin);
+    show(&mut state, DockTab::Plots);
+    assert_eq!(why(&state), Some(ViewChange::Why), "nothing was held");
 }
 
 #[test]

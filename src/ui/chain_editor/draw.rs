@@ -3,6 +3,7 @@
 use egui::{RectAlign, Ui};
 
 use super::Edit;
+use super::arrival::arrive_ui;
 use super::number_line::{INDENT, error_ui, number_lines_ui};
 use crate::decoding::rules::BeamScores;
 use crate::decoding::{ChainConfig, DraftRule, Drafts, ModelDrafts, PromptLookup, Selector};
@@ -21,6 +22,7 @@ pub(super) fn draw_ui(ui: &mut Ui, selector: &mut Selector, edit: &mut Edit) {
         let label = selector.spec().label;
         let name = format!("Draw: {label}");
         let chip = ui.add(Chip::new(label).name(&name).chevron());
+        arrive_ui(ui, "Draw", &chip);
         inner_menu(&chip, "Draw", (RectAlign::BOTTOM_START, 180.0), |ui| {
             for spec in Selector::SPECS {
                 let chosen = spec.name == before.name();
@@ -100,6 +102,7 @@ fn source_ui(ui: &mut Ui, chain: &mut ChainConfig) {
     let label = chosen.unwrap_or("Off");
     let name = format!("Drafts: {label}");
     let chip = ui.add(Chip::new(label).name(&name).chevron());
+    arrive_ui(ui, "Drafts", &chip);
     inner_menu(&chip, "Drafts", (RectAlign::BOTTOM_START, 180.0), |ui| {
         let tip = "Each forward pass writes one token. This is the usual way.";
         let off = menu_item(ui, "Off", "", chosen.is_none());
@@ -142,7 +145,9 @@ pub(super) fn own_seed_ui(ui: &mut Ui, pane: &Pane, shared: u64, commands: &mut 
         let chip = Chip::new(&words).name("Shared seed").open(own.is_none());
         let tip = "Panes that share a seed toss the same coins, so their texts diverge only because of \
                    their settings. This is the usual choice.";
-        if ui.add(chip).on_hover_text(tip).clicked() {
+        let chip = ui.add(chip);
+        arrive_ui(ui, "Seed", &chip);
+        if chip.on_hover_text(tip).clicked() {
             seed = None;
         }
         let chip = Chip::new("Own").name("Own seed").open(own.is_some());

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use egui::{Color32, RectAlign, ScrollArea, Stroke, Ui};
 
+use super::arrival::arrive_ui;
 use super::draw::title_line_ui;
 use super::number_line::{INDENT, error_ui};
 use crate::decoding::{ChainConfig, GrammarKind, GrammarMode, GrammarRule};
@@ -44,6 +45,7 @@ fn kind_ui(ui: &mut Ui, chain: &mut ChainConfig) {
     let label = kind.map_or("Off", GrammarKind::name);
     let name = format!("Grammar: {label}");
     let chip = ui.add(Chip::new(label).name(&name).chevron());
+    arrive_ui(ui, "Grammar", &chip);
     inner_menu(&chip, "Grammar", (RectAlign::BOTTOM_START, 190.0), |ui| {
         if menu_item(ui, "Off", "", kind.is_none()).clicked() {
             chain.grammar = None;

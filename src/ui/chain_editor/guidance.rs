@@ -2,6 +2,7 @@
 
 use egui::{RectAlign, ScrollArea, Ui};
 
+use super::arrival::arrive_ui;
 use super::draw::title_line_ui;
 use super::number_line::{INDENT, error_ui, number_lines_ui};
 use super::number_list::{ListWords, number_list_ui};
@@ -41,6 +42,7 @@ fn against_ui(ui: &mut Ui, chain: &mut ChainConfig) {
     let label = chosen.unwrap_or("Off");
     let name = format!("Guidance: {label}");
     let chip = ui.add(Chip::new(label).name(&name).chevron());
+    arrive_ui(ui, "Guidance", &chip);
     inner_menu(&chip, "Guidance", (RectAlign::BOTTOM_START, 190.0), |ui| {
         if menu_item(ui, "Off", "", chosen.is_none()).clicked() {
             chain.guidance = None;

@@ -1,6 +1,7 @@
 //! The editor of a pane's chain: a popup beside the pane, never over it, so that the effect of an
 //! edit is visible.
 
+mod arrival;
 mod bias;
 mod breakers;
 mod draw;
@@ -24,6 +25,7 @@ mod thought_phrases;
 mod token_words;
 mod usual;
 
+pub(super) use self::arrival::arrive_at;
 pub(super) use self::layer_keys::layer_keys_ui;
 pub(super) use self::number_line::number_lines_ui;
 

@@ -2,6 +2,7 @@
 
 use egui::{Align, Key, Layout, Modifiers, Response, Ui};
 
+use super::arrival::arrive_ui;
 use crate::decoding::{ParamSpec, Scale};
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
@@ -74,6 +75,7 @@ pub(super) fn number_ui<T>(
         .changed();
     ui.add_space(8.0);
     let slider = number.slider_ui(ui, SLIDER, &mut value);
+    arrive_ui(ui, name, &slider);
     let slid = slider.changed();
     let neutralized = param.neutral.is_some() && asks_for_neutral(ui, &slider);
     slider.on_hover_text(match param.neutral {

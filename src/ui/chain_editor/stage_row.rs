@@ -5,6 +5,7 @@ use egui::{
     Align, CursorIcon, Id, Label, Layout, Rect, Response, Role, Sense, Ui, WidgetInfo, pos2, vec2,
 };
 
+use super::arrival::arrive_ui;
 use super::number_line::{BUTTONS, INDENT, NumberChange, NumberWords, error_ui, number_ui};
 use super::stage_details::{details_id, details_ui, has_details};
 use super::{Edit, Shown};
@@ -64,6 +65,9 @@ pub(super) fn stage_row_ui(
         place.handle,
         stage,
     );
+    if stage.filter.spec().params.is_empty() {
+        arrive_ui(ui, stage.filter.name(), &handle);
+    }
     if names_ui(ui, split(names, names + NAME), place, shown, stage) {
         edit.asked = Some(Page::of_filter(stage.filter.kind()));
     }

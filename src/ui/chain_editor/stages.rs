@@ -2,12 +2,13 @@
 
 use egui::{Id, Margin, Ui, vec2};
 
+use super::arrival::{arrive_ui, arrives_at};
 use super::number_line::INDENT;
 use super::reorder::{handle_id, move_item, reorder_ui};
 use super::stage_row::{Place, stage_row_ui};
 use super::usual::{lacking, place_for};
 use super::{Edit, Shown};
-use crate::decoding::{ChainConfig, Filter, Stage};
+use crate::decoding::{ChainConfig, Filter, Stage, Usage};
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::design::widgets::Chip;
@@ -41,6 +42,9 @@ pub(super) fn stages_ui(ui: &mut Ui, shown: &Shown<'_>, chain: &mut ChainConfig,
 pub(super) fn add_ui(ui: &mut Ui, chain: &mut ChainConfig, edit: &mut Edit) {
     let more_id = Id::unique("more stages");
     let mut more = ui.data(|data| data.get_temp(more_id).unwrap_or(false));
+    more |= lacking(chain, true)
+        .iter()
+        .any(|filter| is_rare(filter) && arrives_at(ui, filter.name()));
     let mut added = None;
     let inside = Margin {
         left: INDENT as i8,
@@ -76,9 +80,15 @@ pub(super) fn add_ui(ui: &mut Ui, chain: &mut ChainConfig, edit: &mut Edit) {
     }
 }
 
+/// Returns whether the filter is offered only among more stages.
+fn is_rare(filter: &Filter) -> bool {
+    filter.spec().usage == Usage::Rare
+}
+
 fn add_chip_ui(ui: &mut Ui, filter: &Filter) -> bool {
     let name = format!("Add {}", filter.name());
     let response = ui.add(Chip::new(filter.name()).name(&name));
+    arrive_ui(ui, filter.name(), &response);
     response
         .on_hover_text(filter.spec().tooltip_with_source())
         .clicked()

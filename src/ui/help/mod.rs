@@ -176,7 +176,7 @@ mod tests {
     fn the_keys_are_listed_as_on_this_system() {
         let window = help(HelpTab::Keys);
         window.get_by_label("Ctrl K");
-        window.get_by_label("Find any action by its name");
+        window.get_by_label("Find any action, setting or page by its name");
     }
 
     #[test]
@@ -221,9 +221,9 @@ mod tests {
         let mut window = help(HelpTab::Licenses);
         window.get_by_label("Find a crate or a license").focus();
         window.run_steps(2);
-        window.event(egui::Event::Text("nucleo".to_owned()));
+        window.event(egui::Event::Text("egui_pl".to_owned()));
         window.run_steps(3);
-        let found = window.query_all_by_label_contains("nucleo-matcher");
+        let found = window.query_all_by_label_contains("egui_plot");
         assert!(found.count() > 0);
     }
 }

@@ -8,7 +8,7 @@ use crate::design::theme::Theme;
 use crate::design::widgets::{SMALL_BADGE, paint_badge};
 use crate::generation::Generation;
 use crate::generation::formatting::grouped;
-use crate::plots::{BeamTree, Target, TextRun, beam_tree_ui, paint_text, paint_text_within};
+use crate::plots::{BeamTree, BeamView, TextRun, beam_tree_ui, paint_text, paint_text_within};
 use crate::state::AppState;
 use crate::ui::why::split;
 
@@ -31,7 +31,10 @@ pub(in crate::ui) fn beam_tree(state: &AppState) -> Option<BeamTree> {
 pub(super) fn beams_ui(ui: &mut Ui, body: Rect, state: &AppState, tree: &BeamTree) {
     let (left, right) = split(body);
     let inside = Rect::from_min_max(left.min + vec2(14.0, 8.0), left.max - vec2(14.0, 8.0));
-    beam_tree_ui(ui, inside, tree, Target::Screen);
+    let pinned = state.pin.zip(state.pinned());
+    let held = pinned.filter(|(_, (place, ..))| *place == tree.pane);
+    let held = held.map(|(pin, _)| pin.step + 1);
+    beam_tree_ui(ui, inside, tree, BeamView::Screen { held });
     let Some(right) = right else {
         return;
     };
@@ -133,4 +136,63 @@ fn row_ui(ui: &mut Ui, place: usize, name: &str, total: f64, share: f32) {
     );
     let bar = rail.with_max_x(rail.left() + rail.width() * share.clamp(0.0, 1.0));
     ui.painter().rect_filled(bar, 2, theme.pane(place));
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use egui::vec2;
+    use egui_kittest::kittest::Queryable as _;
+
+    use crate::decoding::TokenId;
+    use crate::decoding::selector::Fate;
+    use crate::generation::testing::generation;
+    use crate::generation::{BeamNode, BeamPass, Beams, Piece};
+    use crate::state::tests::written;
+    use crate::state::{Command, DockTab, PaneStatus, Pin};
+    use crate::ui::testing::window_of;
+
+    const N_TOKENS: usize = 60;
+
+    #[test]
+    fn the_tree_follows_the_held_token() {
+        let mut text = generation(&[(" a", 0.5); N_TOKENS]);
+        let node = |parent| BeamNode {
+            parent,
+            token: text.steps[0].token,
+            piece: Piece::text(" a"),
+            log_prob: -1.0,
+            fate: Fate::Running,
+        };
+        let other = |parent| BeamNode {
+            token: TokenId(1),
+            ..node(parent)
+        };
+        let passes = (0..N_TOKENS).map(|_| BeamPass {
+            nodes: vec![node(0), other(1)],
+        });
+        text.beams = Arc::new(Beams {
+            n_before: 0,
+            passes: passes.collect(),
+        });
+        let mut state = written();
+        state.panes[0].status = PaneStatus::Finished(text);
+        state.view.dock_tab = DockTab::Loop;
+        state.apply(Command::Unpin);
+        let pane = state.panes[0].id;
+        let mut window = window_of(vec2(1280.0, 800.0), state);
+        window.run_steps(4);
+        let mut is_shown = |token: usize, step: Option<usize>| {
+            window.state_mut().pin = step.map(|step| Pin { pane, step });
+            window.run_steps(12);
+            let name = format!("Token {token}, beam 1");
+            window.query_all_by_label_contains(&name).count() > 0
+        };
+        assert!(is_shown(N_TOKENS, None), "the newest columns");
+        assert!(is_shown(31, Some(30)));
+        assert!(!is_shown(N_TOKENS, Some(30)));
+        assert!(is_shown(3, Some(2)));
+        assert!(!is_shown(31, Some(2)));
+    }
 }

@@ -151,6 +151,7 @@ impl PicturePlot for XrayPicture {
             piece: &piece,
             generated: self.generated,
             coin_draggable: false,
+            can_draw: false,
             is_picture: true,
             step: (0, 0),
         };

@@ -1,14 +1,19 @@
-//! The card beside a token: the token, its probability, and the most likely alternatives.
+//! The card below a token: how likely it was, and the likeliest other tokens, each of which
+//! continues the text from there.
 
-use egui::{Color32, Frame, Margin, Pos2, Rect, Response, Tooltip, Ui, Vec2, vec2};
+use egui::{
+    Align2, Area, Color32, Frame, Key, Label, Margin, Modifiers, Order, Pos2, Rect, Response, Role,
+    Sense, Stroke, Ui, WidgetInfo, pos2, vec2,
+};
 
 use super::TokenTextInput;
 use super::what_if_lines::{WhatIfLines, what_if_lines};
+use crate::analysis::TextLoop;
 use crate::decoding::{TokenId, Trace};
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
-use crate::design::widgets::Button;
-use crate::generation::formatting::{percent, token_word};
+use crate::design::widgets::focus_ring;
+use crate::generation::formatting::{grouped, percent, token_word};
 use crate::generation::{Generation, Step};
 
 /// The hovered token, and since when.
@@ -18,17 +23,21 @@ pub(super) struct Hover {
     since_secs: f64,
 }
 
-/// How many candidates the card lists.
+/// How many other tokens the card offers, and how many at least where little room is left.
 const N_ALTERNATIVES: usize = 5;
+const MIN_ALTERNATIVES: usize = 2;
 
 /// The gap between a token and its card.
 const GAP: f32 = 6.0;
 
-const WIDTH: f32 = 252.0;
-const BAR_WIDTH: f32 = 96.0;
+/// The width of the card, and of what is inside its margins.
+const WIDTH: f32 = 224.0;
+const MARGIN: f32 = 8.0;
 
-/// The width of the probability right of the bars, up to "> 99.9 %".
-const PROB_WIDTH: f32 = 54.0;
+/// The heights of the first line with the rule below it, of a row, and of a line at the foot.
+const HEAD: f32 = 32.0;
+const ROW: f32 = 26.0;
+const LINE: f32 = 18.0;
 
 /// Returns the step whose card should show because the pointer has rested on its token long enough.
 pub(super) fn due(ui: &Ui, hover: &mut Option<Hover>, hovered: Option<usize>) -> Option<usize> {
@@ -51,211 +60,339 @@ pub(super) fn due(ui: &Ui, hover: &mut Option<Hover>, hovered: Option<usize>) ->
     Some(step)
 }
 
-/// A card with a button. It stays open while the pointer is on it.
+/// A card on the screen. It stays open while the pointer is on its token, on it, or between them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct OpenCard {
     pub step: usize,
     rect: Rect,
+    token: Rect,
+    /// Whether the pointer is on one of the tokens that it offers.
+    pub offers: bool,
 }
 
 impl OpenCard {
-    /// Returns whether the pointer is on the card or between it and its token.
+    /// Returns whether the pointer keeps the card open.
     pub(super) fn holds(&self, pointer: Pos2) -> bool {
-        self.rect.expand(GAP + 2.0).contains(pointer)
+        let between = self.token.expand2(vec2(0.0, GAP));
+        self.rect.expand(2.0).contains(pointer) || between.contains(pointer)
     }
 }
 
-/// Shows the card of a step beside its token, which is at `token_rect`. The card of the pinned
-/// token has a button that continues from there. Returns that card, and whether the button was
-/// clicked.
+/// A token with which the text continues instead of the card’s.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CardChoice {
+    /// The step that it replaces.
+    pub step: usize,
+    pub token: TokenId,
+    pub in_new_pane: bool,
+}
+
+/// Shows the card of a step below or above its token, which is at `token`. Returns the card, and
+/// what was chosen on it.
 pub(super) fn show(
     ui: &Ui,
-    response: &Response,
-    token_rect: Rect,
+    text: &Response,
+    token: Rect,
     input: TokenTextInput<'_>,
     index: usize,
-) -> Option<(OpenCard, bool)> {
-    let generation = input.generation;
-    let step = generation.steps.get(index)?;
-    let has_button = input.can_branch && input.pinned == Some(index);
-    let what_if_token = input.what_ifs;
-    let what_if_token =
-        what_if_token.and_then(|what_ifs| what_ifs.what_if_token(generation, index));
-    let id = response.id.with("card");
-    let shown = Tooltip::always_open(ui.ctx().clone(), response.layer_id, id, token_rect)
-        .gap(GAP)
-        .width(WIDTH)
-        .show(|ui| {
-            Frame::new()
-                .inner_margin(Margin::symmetric(8, 4))
-                .show(ui, |ui| {
-                    card_ui(ui, generation, step, index);
-                    if let Some(what_if_token) = what_if_token {
-                        what_if_ui(ui, &what_if_lines(generation, step, what_if_token));
+) -> Option<(OpenCard, Option<CardChoice>)> {
+    let step = input.generation.steps.get(index)?;
+    let foot = Foot::of(input, step, index);
+    let place = CardPlace::of(token, ui.clip_rect(), foot.n_lines());
+    let mut chosen = None;
+    let mut offers = false;
+    let shown = Area::new(text.id.with("card"))
+        .order(Order::Tooltip)
+        .pivot(place.pivot)
+        .fixed_pos(place.at)
+        .constrain_to(ui.content_rect())
+        .fade_in(false)
+        .show(ui, |ui| {
+            let frame = Frame::popup(ui.style()).inner_margin(Margin::same(MARGIN as i8));
+            frame.show(ui, |ui| {
+                ui.set_width(WIDTH - 2.0 * MARGIN);
+                ui.spacing_mut().item_spacing.y = 0.0;
+                head_ui(ui, step);
+                for row in alternatives(input.generation, step, place.n_rows) {
+                    let response = row_ui(ui, &row, input.can_branch);
+                    offers |= response.hovered();
+                    if input.can_branch && is_chosen(ui, &response) {
+                        chosen = Some(row.token);
                     }
-                    has_button && continue_ui(ui, step)
-                })
-                .inner
-        })?;
-    let rect = shown.response.rect;
-    has_button.then_some((OpenCard { step: index, rect }, shown.inner))
-}
-
-/// Draws the button that opens the popup. Returns whether it was clicked.
-fn continue_ui(ui: &mut Ui, step: &Step) -> bool {
-    ui.add_space(6.0);
-    let label = format!("Continue from ‘{}’…", token_word(&step.piece));
-    ui.add(Button::new(&label).raised().hint("C")).clicked()
-}
-
-fn card_ui(ui: &mut Ui, generation: &Generation, step: &Step, index: usize) {
-    let theme = Theme::of(ui);
-    ui.spacing_mut().item_spacing = vec2(8.0, 2.0);
-    ui.set_width(WIDTH);
-    ui.horizontal(|ui| {
-        ui.spacing_mut().interact_size.y = 24.0;
-        let word = format!("‘{}’", token_word(&step.piece));
-        ui.label(Face::Read.text(word).color(theme.text_1));
-        let id = format!("token {} · ID {}", index + 1, step.token);
-        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-            ui.label(Face::Code.text(id).color(theme.text_3));
+                }
+                foot.ui(ui);
+            });
         });
+    let card = OpenCard {
+        step: index,
+        rect: shown.response.rect,
+        token,
+        offers,
+    };
+    let in_new_pane = ui.input(|input| input.modifiers.shift);
+    let choice = chosen.map(|token| CardChoice {
+        step: index,
+        token,
+        in_new_pane,
     });
-    ui.label(
-        Face::Small
-            .text(probs_label(&step.trace))
-            .color(theme.text_2),
-    );
-    ui.add_space(4.0);
-    ui.label(Face::Micro.text("Before the chain").color(theme.text_3));
-    let rows = rows(step);
-    let largest = rows.iter().map(|row| row.prob).fold(0.0, f64::max);
-    for row in rows {
-        let piece = if row.chosen {
-            step.piece.clone()
-        } else {
-            generation.vocabulary.piece(row.token)
-        };
-        candidate_ui(ui, &token_word(&piece), &row, largest);
-    }
+    Some((card, choice))
 }
 
-/// A candidate of the card, before the chain.
+/// Returns whether a row was clicked, or Enter was pressed while the pointer is on it.
+fn is_chosen(ui: &Ui, row: &Response) -> bool {
+    let enter = || ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter));
+    row.clicked() || row.hovered() && !ui.text_edit_focused() && enter()
+}
+
+/// Where a card is, and how many rows fit there.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct CardRow {
-    token: TokenId,
-    prob: f64,
-    chosen: bool,
+struct CardPlace {
+    at: Pos2,
+    pivot: Align2,
+    n_rows: usize,
 }
 
-/// Returns the most likely candidates, and the chosen token if it is not one of them.
-fn rows(step: &Step) -> Vec<CardRow> {
-    let top = step.trace.raw.head.iter().take(N_ALTERNATIVES);
-    let mut rows: Vec<CardRow> = top
-        .map(|candidate| CardRow {
-            token: candidate.token,
-            prob: candidate.prob,
-            chosen: candidate.token == step.token,
-        })
-        .collect();
-    if rows.iter().all(|row| !row.chosen) {
-        rows.push(CardRow {
-            token: step.token,
-            prob: step.trace.known_raw_prob().unwrap_or(f64::NAN),
-            chosen: true,
-        });
+impl CardPlace {
+    /// Places a card below its token, or above it if there is more room, within the pane’s text.
+    fn of(token: Rect, pane: Rect, n_lines: usize) -> Self {
+        let around = 2.0 * MARGIN + HEAD + LINE * n_lines as f32;
+        let full = around + ROW * N_ALTERNATIVES as f32;
+        let below = pane.bottom() - token.bottom() - GAP;
+        let above = token.top() - GAP - pane.top();
+        let is_below = below >= full || below >= above;
+        let room = if is_below { below } else { above };
+        #[expect(clippy::cast_sign_loss, reason = "a negative number becomes 0 first")]
+        let n_fitting = ((room - around) / ROW).floor().max(0.0) as usize;
+        let left = token.left().min(pane.right() - WIDTH).max(pane.left());
+        let (at, pivot) = if is_below {
+            (pos2(left, token.bottom() + GAP), Align2::LEFT_TOP)
+        } else {
+            (pos2(left, token.top() - GAP), Align2::LEFT_BOTTOM)
+        };
+        Self {
+            at,
+            pivot,
+            n_rows: n_fitting.clamp(MIN_ALTERNATIVES, N_ALTERNATIVES),
+        }
     }
-    rows
 }
 
-/// Shows what the current settings would have drawn instead.
-fn what_if_ui(ui: &mut Ui, lines: &WhatIfLines) {
+/// Draws the token, and how likely the model found it.
+fn head_ui(ui: &mut Ui, step: &Step) {
     let theme = Theme::of(ui);
-    ui.add_space(6.0);
-    ui.label(Face::Small.text(&lines.outcome).color(theme.changed));
-    ui.label(Face::Micro.text(&lines.certainty).color(theme.text_3));
-}
-
-/// Formats the token's probabilities before and after the chain: "5.9 % before, 4.3 % after · rank
-/// 6".
-fn probs_label(trace: &Trace) -> String {
-    let Some(before) = trace.known_raw_prob().map(percent) else {
-        return "The server reported no probability".to_owned();
-    };
-    let after = trace
-        .known_final_prob()
-        .map_or_else(|| "unknown".to_owned(), percent);
-    let rank = trace.known_rank();
-    let rank = rank.map_or_else(|| "unknown".to_owned(), |rank| rank.to_string());
-    if trace.draw.is_by_hand() {
-        return format!("Picked by hand · {before} before, {after} after · rank {rank}");
-    }
-    if !trace.draw.was_possible() {
-        return format!("{before} before, cut by the chain · rank {rank}");
-    }
-    format!("{before} before, {after} after · rank {rank}")
-}
-
-/// Draws a candidate; the bar of the `largest` probability has the full width.
-fn candidate_ui(ui: &mut Ui, word: &str, row: &CardRow, largest: f64) {
-    let CardRow { prob, chosen, .. } = *row;
-    let theme = Theme::of(ui);
-    let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), 18.0), egui::Sense::hover());
-    let painter = ui.painter();
-    if chosen {
-        painter.rect_filled(rect.expand2(vec2(4.0, 0.0)), 3, theme.surface_3);
-    }
-    let text = |at, align: egui::Align2, text: &str, face: Face, color: Color32| {
-        painter.text(at, align, text, face.font(), color);
-    };
-    let word_color = if chosen { theme.text_1 } else { theme.text_2 };
-    let word_rect = rect.with_max_x(rect.right() - BAR_WIDTH - PROB_WIDTH - 8.0);
-    let clipped = painter.with_clip_rect(word_rect);
-    clipped.text(
-        rect.left_center(),
-        egui::Align2::LEFT_CENTER,
-        word,
-        Face::Candidate.font(),
-        word_color,
-    );
-    let bar_left = rect.right() - BAR_WIDTH - PROB_WIDTH;
-    let width = (BAR_WIDTH * (prob / largest.max(f64::MIN_POSITIVE)) as f32).max(1.0);
-    let bar = Rect::from_min_size(
-        egui::pos2(bar_left, rect.center().y - 4.0),
-        Vec2::new(width, 8.0),
-    );
-    let fill = if chosen {
-        theme.bar_after
-    } else {
-        theme.bar_before
-    };
-    painter.rect_filled(bar, 2, fill);
-    text(
-        rect.right_center(),
-        egui::Align2::RIGHT_CENTER,
-        &percent(prob),
-        Face::Micro,
+    let size = vec2(ui.available_width(), HEAD);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
+    let (word, prob) = (token_word(&step.piece), prob_words(&step.trace));
+    let name = format!("‘{word}’ · {prob}");
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &name));
+    let line = rect.with_max_y(rect.bottom() - 8.0);
+    let right = ui.painter().text(
+        line.right_center(),
+        Align2::RIGHT_CENTER,
+        prob,
+        Face::Small.font(),
         theme.text_2,
     );
+    let room = line.with_max_x(right.left() - 8.0);
+    ui.painter().with_clip_rect(room).text(
+        line.left_center(),
+        Align2::LEFT_CENTER,
+        word,
+        Face::Read.font(),
+        theme.text_1,
+    );
+    let rule = Stroke::new(1.0, theme.stroke_1);
+    ui.painter()
+        .hline(rect.x_range(), rect.bottom() - 4.0, rule);
+}
+
+/// Formats how likely the model found a token: "4.7 % · rank 6".
+fn prob_words(trace: &Trace) -> String {
+    let Some(prob) = trace.known_raw_prob().map(percent) else {
+        return "probability unknown".to_owned();
+    };
+    match trace.known_rank() {
+        Some(rank) => format!("{prob} · rank {}", grouped(f64::from(rank))),
+        None => prob,
+    }
+}
+
+/// A token that could have come instead, before the chain.
+#[derive(Debug, Clone, PartialEq)]
+struct Alternative {
+    token: TokenId,
+    word: String,
+    prob: f64,
+}
+
+/// Returns the likeliest tokens other than the one that the step took.
+fn alternatives(generation: &Generation, step: &Step, n_rows: usize) -> Vec<Alternative> {
+    let others = step.trace.raw.head.iter();
+    let others = others.filter(|candidate| candidate.token != step.token);
+    others
+        .take(n_rows)
+        .map(|candidate| Alternative {
+            token: candidate.token,
+            word: token_word(&generation.vocabulary.piece(candidate.token)),
+            prob: candidate.prob,
+        })
+        .collect()
+}
+
+/// Draws another token. Where the text can branch, it is a button.
+fn row_ui(ui: &mut Ui, row: &Alternative, can_branch: bool) -> Response {
+    let theme = Theme::of(ui);
+    let sense = if can_branch {
+        Sense::click()
+    } else {
+        Sense::hover()
+    };
+    let size = vec2(ui.available_width(), ROW);
+    let (rect, response) = ui.allocate_exact_size(size, sense);
+    let prob = percent(row.prob);
+    if can_branch {
+        let spoken = prob.replace(" %", " percent");
+        let name = format!("Continue with ‘{}’, {spoken}", row.word);
+        response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
+    } else {
+        let name = format!("‘{}’, {prob}", row.word);
+        response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &name));
+    }
+    let is_pointed = can_branch && (response.hovered() || response.has_focus());
+    if is_pointed {
+        let fill = rect.expand2(vec2(MARGIN - 4.0, 0.0));
+        ui.painter().rect_filled(fill, 5, theme.surface_3);
+    }
+    let (words, aside, color) = if is_pointed {
+        let verb = if ui.input(|input| input.modifiers.shift) {
+            "as a new pane with"
+        } else {
+            "continue with"
+        };
+        (
+            format!("{verb} ‘{}’", row.word),
+            "↵".to_owned(),
+            theme.text_1,
+        )
+    } else {
+        (row.word.clone(), prob, theme.text_1)
+    };
+    let right = ui.painter().text(
+        rect.right_center(),
+        Align2::RIGHT_CENTER,
+        aside,
+        Face::Small.font(),
+        theme.text_3,
+    );
+    let room = rect.with_max_x(right.left() - 6.0);
+    ui.painter().with_clip_rect(room).text(
+        rect.left_center(),
+        Align2::LEFT_CENTER,
+        words,
+        Face::Candidate.font(),
+        color,
+    );
+    focus_ring(ui, &response, 5);
+    response
+}
+
+/// What stands below the tokens.
+struct Foot {
+    /// "The same 7 tokens, 25 times".
+    looping: Option<String>,
+    what_if: Option<WhatIfLines>,
+    /// "token 30 · id 2264 · 4.7 % after the settings".
+    token: String,
+}
+
+impl Foot {
+    fn of(input: TokenTextInput<'_>, step: &Step, index: usize) -> Self {
+        let generation = input.generation;
+        let looping = input
+            .looping
+            .filter(|looping| looping.steps.contains(&index));
+        let what_if = input.what_ifs;
+        let what_if = what_if.and_then(|what_ifs| what_ifs.what_if_token(generation, index));
+        let number = grouped((index + 1) as f64);
+        let after = after_words(&step.trace);
+        Self {
+            looping: looping.map(TextLoop::words),
+            what_if: what_if.map(|token| what_if_lines(generation, step, token)),
+            token: format!("token {number} · id {} · {after}", step.token),
+        }
+    }
+
+    fn n_lines(&self) -> usize {
+        let what_if = if self.what_if.is_some() { 2 } else { 0 };
+        usize::from(self.looping.is_some()) + what_if + 1
+    }
+
+    fn ui(&self, ui: &mut Ui) {
+        let theme = Theme::of(ui);
+        let line_ui = |ui: &mut Ui, words: &str, face: Face, color: Color32| {
+            ui.add_space(2.0);
+            ui.add(Label::new(face.text(words).color(color)).wrap());
+        };
+        if let Some(words) = &self.looping {
+            line_ui(ui, words, Face::Small, theme.text_2);
+        }
+        if let Some(lines) = &self.what_if {
+            line_ui(ui, &lines.outcome, Face::Small, theme.changed);
+            line_ui(ui, &lines.certainty, Face::Micro, theme.text_3);
+        }
+        line_ui(ui, &self.token, Face::Micro, theme.text_3);
+    }
+}
+
+/// Says how likely a token was after the settings, or how else it came about.
+fn after_words(trace: &Trace) -> String {
+    if trace.draw.is_by_hand() {
+        return "picked by hand".to_owned();
+    }
+    if !trace.draw.was_possible() {
+        return "cut by the settings".to_owned();
+    }
+    match trace.known_final_prob() {
+        Some(prob) => format!("{} after the settings", percent(prob)),
+        None => "unknown after the settings".to_owned(),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{N_ALTERNATIVES, rows};
+    use egui::{Align2, Rect, pos2, vec2};
+
+    use super::{CardPlace, N_ALTERNATIVES, WIDTH, alternatives};
     use crate::generation::testing::generation;
 
     #[test]
-    fn the_chosen_token_is_always_listed() {
-        let likely = generation(&[(" fox", 0.9)]);
-        let top = rows(&likely.steps[0]);
-        assert_eq!(top.len(), N_ALTERNATIVES);
-        assert!(top[0].chosen);
+    fn the_likeliest_other_tokens_are_offered() {
+        for prob in [0.9, 0.000_1] {
+            let text = generation(&[(" fox", prob)]);
+            let step = &text.steps[0];
+            let rows = alternatives(&text, step, N_ALTERNATIVES);
+            assert_eq!(rows.len(), N_ALTERNATIVES);
+            assert!(rows.iter().all(|row| row.token != step.token));
+            assert!(rows.is_sorted_by(|one, next| one.prob >= next.prob));
+        }
+    }
 
-        let unlikely = generation(&[(" fox", 0.000_1)]);
-        let all = rows(&unlikely.steps[0]);
-        assert_eq!(all.len(), N_ALTERNATIVES + 1);
-        let chosen = all.last().unwrap();
-        assert_eq!(chosen.token, unlikely.steps[0].token);
-        assert!(chosen.chosen && (chosen.prob - 0.000_1).abs() < 1e-6);
+    #[test]
+    fn a_card_stays_within_its_pane() {
+        let pane = Rect::from_min_size(pos2(10.0, 100.0), vec2(300.0, 280.0));
+        let token = |x: f32, y: f32| Rect::from_min_size(pos2(x, y), vec2(40.0, 20.0));
+        let below = CardPlace::of(token(20.0, 110.0), pane, 1);
+        assert_eq!(
+            (below.at, below.pivot),
+            (pos2(20.0, 136.0), Align2::LEFT_TOP)
+        );
+        assert_eq!(below.n_rows, N_ALTERNATIVES);
+        let right = CardPlace::of(token(260.0, 110.0), pane, 1);
+        assert!((right.at.x - (pane.right() - WIDTH)).abs() < 0.1);
+        let above = CardPlace::of(token(20.0, 340.0), pane, 1);
+        assert_eq!((above.at.y, above.pivot), (334.0, Align2::LEFT_BOTTOM));
+        // Between both, fewer tokens are offered.
+        let middle = CardPlace::of(token(20.0, 230.0), pane, 1);
+        assert_eq!(middle.n_rows, 2);
     }
 }

@@ -7,11 +7,15 @@
 mod card;
 #[cfg(test)]
 mod direction_tests;
+mod edit;
 #[cfg(test)]
 mod end_tests;
+mod input;
 mod jobs;
 mod layout;
 mod paint;
+#[cfg(test)]
+mod press_tests;
 mod rows;
 #[cfg(test)]
 mod tests;
@@ -24,89 +28,25 @@ mod what_if_lines;
 mod word_breaks;
 mod word_glyphs;
 
+pub use card::CardChoice;
+pub use edit::EditEnd;
+pub use input::{TextEnd, TokenTextInput, TokenTextResponse};
 pub(in crate::ui) use visual_order::{continues_right_to_left_word, is_right_to_left};
 
 use egui::emath::Rangef;
 use egui::style::ScrollAnimation;
 use egui::{
-    Align, Align2, Color32, EventFilter, Frame, Pos2, Rect, Response, Role, ScrollArea, Sense,
-    Stroke, StrokeKind, Ui, Vec2, WidgetInfo, pos2, vec2,
+    Align, Align2, EventFilter, Frame, Key, PointerButton, Pos2, Rect, Response, Role, ScrollArea,
+    Sense, Stroke, StrokeKind, Ui, Vec2, WidgetInfo, pos2, vec2,
 };
 
+use self::edit::FieldFrame;
 use self::layout::Layout;
 use self::paint::Painting;
 use self::transcript::{ShownThought, Transcript};
-use crate::analysis::watermark::WatermarkScan;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
-use crate::generation::Generation;
-use crate::state::{Tint, WhatIfs};
-
-/// The text to show and how to show it. Steps are indices.
-#[derive(Debug, Clone, Copy)]
-pub struct TokenTextInput<'a> {
-    pub generation: &'a Generation,
-    /// What the fill behind a token shows.
-    pub tint: Tint,
-    /// What the tokens say about a watermark, for the tint that shows it.
-    pub watermark: Option<&'a WatermarkScan>,
-    /// The step pinned in this pane.
-    pub pinned: Option<usize>,
-    /// The step pinned in another pane, or hovered in a plot.
-    pub same_step: Option<usize>,
-    /// The first step at which the panes diverge.
-    pub fork_step: Option<usize>,
-    /// The first step that breaks a grammar.
-    pub breaks_at: Option<usize>,
-    /// The step at which the record contradicts itself.
-    pub contradicts_at: Option<usize>,
-    /// The first step that is not tinted, because it comes after a contradiction.
-    pub unjudged_from: Option<usize>,
-    /// How many steps from the first are dimmed.
-    pub n_dimmed: usize,
-    /// The first and the last step of a loop, which is underlined.
-    pub looping: Option<(usize, usize)>,
-    /// What the current settings would have changed.
-    pub what_ifs: Option<&'a WhatIfs>,
-    /// Whether all whitespace has visible marks.
-    pub show_marks: bool,
-    /// Whether a token shows its card when it is pointed at.
-    pub has_cards: bool,
-    /// Whether the text can be continued from its tokens.
-    pub can_branch: bool,
-    pub end: TextEnd,
-    /// The color of the cursor at the end of the text.
-    pub pane_color: Color32,
-}
-
-/// What follows the last token.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum TextEnd {
-    /// Nothing.
-    #[default]
-    Plain,
-    /// A cursor; the text is being generated.
-    Writing,
-    /// A cursor; the text waits for its next step.
-    Paused,
-    /// A slot with a question mark: the user decides about the next token.
-    Slot,
-}
-
-/// How the user interacted with the text. Steps are indices.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct TokenTextResponse {
-    pub hovered: Option<usize>,
-    pub clicked: Option<usize>,
-    /// The token that was clicked with the secondary button.
-    pub secondary_clicked: Option<usize>,
-    /// The token whose card's button was clicked, to continue from it.
-    pub continued: Option<usize>,
-    /// What is at the top, if the user scrolled there.
-    pub scrolled: Option<TextTop>,
-    /// Whether the text has keyboard focus, so that arrow keys move the pin.
-    pub focused: bool,
-}
+use crate::state::InPlaceEdit;
 
 /// What is at the top of the visible part of a text.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -127,7 +67,7 @@ pub struct TokenView {
     /// Where to scroll in the next frame.
     scroll_target: Option<ScrollTarget>,
     hover: Option<card::Hover>,
-    /// The card with a button, if it is shown.
+    /// The card, if it is shown.
     card: Option<card::OpenCard>,
     clicked: Option<usize>,
     was_writing: bool,
@@ -177,6 +117,16 @@ pub(super) fn line_span(pane_width: f32) -> Rangef {
 impl TokenView {
     /// Shows the text in all available space.
     pub fn ui(&mut self, ui: &mut Ui, input: TokenTextInput<'_>) -> TokenTextResponse {
+        self.editable_ui(ui, input, None)
+    }
+
+    /// Shows the text, which may be edited in place.
+    pub fn editable_ui(
+        &mut self,
+        ui: &mut Ui,
+        input: TokenTextInput<'_>,
+        edit: Option<&mut InPlaceEdit>,
+    ) -> TokenTextResponse {
         let n_known = self.transcript.n_steps();
         let shown = self.shown_thought(input.pinned);
         let restarted = self.transcript.sync(input.generation, shown);
@@ -217,7 +167,7 @@ impl TokenView {
                     // A pane above an open dock may be only one row high.
                     .min_scrolled_height(0.0)
                     .stick_to_bottom(follows_end)
-                    .show_viewport(ui, |ui, viewport| self.text_ui(ui, viewport, input))
+                    .show_viewport(ui, |ui, viewport| self.text_ui(ui, viewport, input, edit))
                     .inner
             })
             .inner
@@ -243,6 +193,7 @@ impl TokenView {
         ui: &mut Ui,
         viewport: Rect,
         input: TokenTextInput<'_>,
+        edit: Option<&mut InPlaceEdit>,
     ) -> TokenTextResponse {
         // When the pane shrinks, for example because the dock grows, keep the pinned token in view.
         if viewport.height() < self.viewport_height {
@@ -258,7 +209,13 @@ impl TokenView {
         let text_height = slot
             .map_or(0.0, |slot| slot.bottom())
             .max(self.layout.height());
-        let height = (TOP + text_height + BOTTOM).max(viewport.height());
+        // What is typed in place may need more rows.
+        let typed_height = if edit.is_some() {
+            viewport.height()
+        } else {
+            0.0
+        };
+        let height = (TOP + text_height + BOTTOM + typed_height).max(viewport.height());
         let (rect, response) = ui.allocate_exact_size(vec2(available, height), Sense::click());
         let scrolled = self.scrolled(viewport.top());
         let plain = self.transcript.plain();
@@ -288,34 +245,52 @@ impl TokenView {
             .pinned
             .filter(|_| response.has_focus() && moved_by_keys);
         let pointer = ui.input(|state| state.pointer.hover_pos());
-        let held = self.card.filter(|card| {
-            input.pinned == Some(card.step) && pointer.is_some_and(|at| card.holds(at))
-        });
+        let held = self
+            .card
+            .filter(|card| pointer.is_some_and(|at| card.holds(at)));
+        // Enter on a card takes what it offers.
+        let is_offered = held.is_some_and(|card| card.offers);
         let shown = held.map(|card| card.step).or(pointed).or(pinned_by_keys);
-        let shown = shown.filter(|_| input.has_cards);
+        let shown = shown.filter(|_| input.has_cards && edit.is_none());
         let card = shown
             .zip(painting.token_rect(&chunks, shown))
             .and_then(|(step, rect)| card::show(ui, &response, rect, input, step));
-        self.card = card.map(|(card, _)| card);
+        let (card, chosen) = card.unzip();
+        let chosen = chosen.flatten();
+        // What was chosen replaces the text.
+        self.card = card.filter(|_| chosen.is_none());
         match input.end {
             TextEnd::Plain => {}
             TextEnd::Writing | TextEnd::Paused => painting.cursor(self.layout.chunks().last()),
             TextEnd::Slot => slot_ui(ui, slot.map(|slot| slot.translate(origin.to_vec2()))),
         }
         self.scroll_to_target(ui, rect);
+        let field = FieldFrame { origin, width };
+        let edited = edit.and_then(|edit| field.ui(ui, &self.layout, input.generation, edit));
+        let is_pressed = self.press(&response, hovered);
         let leads = response.has_focus() || response.contains_pointer();
-        if response.clicked() {
-            self.clicked = hovered;
-            response.request_focus();
-        }
         TokenTextResponse {
             hovered,
-            clicked: hovered.filter(|_| response.clicked()),
+            clicked: hovered.filter(|_| is_pressed),
             secondary_clicked: hovered.filter(|_| response.secondary_clicked()),
-            continued: card.and_then(|(card, clicked)| clicked.then_some(card.step)),
+            double_clicked: hovered.filter(|_| response.double_clicked_by(PointerButton::Primary)),
+            chosen,
+            edited,
+            entered: !is_offered && is_entered(ui, &response),
             scrolled: scrolled.filter(|_| leads),
             focused: response.has_focus(),
         }
+    }
+
+    /// Gives the text the focus if the pointer pressed it. Returns whether it did: a key can click the
+    /// text too, wherever the pointer is.
+    fn press(&mut self, text: &Response, hovered: Option<usize>) -> bool {
+        let is_pressed = text.clicked_by(PointerButton::Primary);
+        if is_pressed {
+            self.clicked = hovered;
+            text.request_focus();
+        }
+        is_pressed
     }
 
     /// Returns what is at the top if the text was scrolled since the previous frame, unless it only
@@ -446,6 +421,11 @@ fn slot_ui(ui: &Ui, rect: Option<Rect>) {
         theme.text_3,
     );
     response.on_hover_text("Space draws the next token; 1–9 pick one by hand");
+}
+
+/// Returns whether Enter was pressed while the text has the focus.
+fn is_entered(ui: &Ui, text: &Response) -> bool {
+    text.has_focus() && ui.input(|input| input.key_pressed(Key::Enter))
 }
 
 /// Makes arrow keys move the pin rather than the focus while the text has it.

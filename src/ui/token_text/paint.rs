@@ -204,7 +204,7 @@ impl Painting<'_> {
     /// Underlines the tokens of a loop.
     fn loop_line(&self, span: &Span, rect: Rect) {
         let looping = span.step.zip(self.input.looping);
-        if looping.is_some_and(|(step, (first, last))| (first..=last).contains(&step)) {
+        if looping.is_some_and(|(step, looping)| looping.steps.contains(&step)) {
             let stroke = Stroke::new(1.0, self.theme.warning);
             let y = rect.bottom();
             self.painter.hline(rect.x_range(), y, stroke);

@@ -16,14 +16,26 @@ use crate::plots::{TokenStyle, token_galley};
 
 const BAR_HEIGHT: f32 = 18.0;
 
+/// What a press on the bar does, if it can be pressed.
+const DRAW: &str = "Draw 10,000 times";
+
 /// The distance the coin moves per press of an arrow key.
 const KEY_STEP: f64 = 0.005;
 
 /// The rightmost position of the coin, which is always less than 1.
 const MAX_COIN: f64 = 1.0 - 1e-9;
 
-/// Draws the bar, with its title in the column of the names. Returns where the user moved the coin.
-pub(super) fn coin_bar_ui(ui: &mut Ui, xray: &Xray<'_>, names: f32) -> Option<f64> {
+/// How the user interacted with the bar.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct CoinResponse {
+    /// Where the user moved the coin to.
+    pub moved: Option<f64>,
+    /// Whether the user asked for many draws.
+    pub drawn: bool,
+}
+
+/// Draws the bar, with its title in the column of the names.
+pub(super) fn coin_bar_ui(ui: &mut Ui, xray: &Xray<'_>, names: f32) -> CoinResponse {
     let theme = Theme::of(ui);
     let rect = ui.max_rect();
     let bar = Rect::from_min_size(
@@ -61,9 +73,23 @@ pub(super) fn coin_bar_ui(ui: &mut Ui, xray: &Xray<'_>, names: f32) -> Option<f6
     };
     let x = x.min(rect.right() - width).max(rect.left());
     let at = pos2(x, middle - galley.size().y / 2.0);
+    if can_draw(xray) {
+        // The bar itself is a button.
+        let words = Rect::from_min_size(at, galley.size());
+        let label = ui.interact(words, ui.scope_id().with("coin sentence"), Sense::hover());
+        label.widget_info(|| WidgetInfo::labeled(Role::Label, true, bar_sentence(xray)));
+    }
     ui.painter().galley(at, galley, color);
     focus_ring(ui, &response, 2);
-    moved_coin(ui, xray, &response, bar)
+    CoinResponse {
+        moved: moved_coin(ui, xray, &response, bar),
+        drawn: can_draw(xray) && response.clicked(),
+    }
+}
+
+/// Returns whether a press on the bar draws many times.
+fn can_draw(xray: &Xray<'_>) -> bool {
+    xray.can_draw && matches!(xray.table.bar.drawn.by, DrawnBy::OneCoin(_))
 }
 
 /// Paints a triangle that points down at the bar.
@@ -91,14 +117,27 @@ fn bar_response(ui: &Ui, xray: &Xray<'_>, bar: Rect) -> Response {
             .on_hover_cursor(egui::CursorIcon::ResizeHorizontal)
             .with_new_rect(bar);
     }
-    let response = ui.interact(bar, id, Sense::hover());
-    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, bar_sentence(xray)));
+    let response = if can_draw(xray) {
+        let response = ui.interact(bar, id, Sense::click());
+        response.widget_info(|| WidgetInfo::labeled(Role::Button, true, DRAW));
+        response.on_hover_cursor(egui::CursorIcon::PointingHand)
+    } else {
+        let response = ui.interact(bar, id, Sense::hover());
+        response.widget_info(|| WidgetInfo::labeled(Role::Label, true, bar_sentence(xray)));
+        response
+    };
     match response.hover_pos() {
         Some(pointer) => {
             let at = f64::from((pointer.x - bar.left()) / bar.width());
             let mut parts = xray.table.bar.parts.iter();
             match parts.find(|part| at < part.to) {
-                Some(part) => response.on_hover_text_at_pointer(part_sentence(xray, part)),
+                Some(part) => {
+                    let mut words = part_sentence(xray, part);
+                    if can_draw(xray) {
+                        words = format!("{words}\n\nPress to draw 10,000 times");
+                    }
+                    response.on_hover_text_at_pointer(words)
+                }
                 None => response,
             }
         }

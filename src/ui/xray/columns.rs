@@ -13,6 +13,7 @@ use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
 use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
+use crate::generation::formatting::grouped;
 use crate::plots::{TokenStyle, token_galley};
 
 /// The limits of the width of the column with the candidates' names.
@@ -39,6 +40,8 @@ const SCORE: &str = "Logit";
 pub(super) struct Columns {
     /// The width of the column with the candidates' names.
     pub names: f32,
+    /// The part of it that the ranks before the names take; 0 if there are none.
+    pub ranks: f32,
     /// The columns on the screen, from left to right.
     pub spans: Vec<Span>,
     /// The length of a bar for probability 1.
@@ -58,9 +61,14 @@ pub(super) struct Span {
 
 impl Columns {
     /// Distributes `width` among the columns. Each is at least as wide as its head, which is
-    /// shortened if the columns would not fit otherwise.
-    pub(super) fn of(ui: &Ui, width: f32, xray: &Xray<'_>) -> Self {
-        let names = names_width(ui, xray);
+    /// shortened if the columns would not fit otherwise. Names can have their ranks before them.
+    pub(super) fn of(ui: &Ui, width: f32, xray: &Xray<'_>, has_ranks: bool) -> Self {
+        let ranks = if has_ranks {
+            ranks_width(ui, xray)
+        } else {
+            0.0
+        };
+        let names = names_width(ui, xray) + ranks;
         let shown = shown_columns(ui, xray);
         let min_widths = |compact| -> Vec<f32> {
             let columns = shown.iter();
@@ -105,6 +113,7 @@ impl Columns {
             .next_back();
         Self {
             names,
+            ranks,
             unit: (narrowest - NUMBER - GAP) / largest_prob(xray) as f32,
             last: last.unwrap_or(0),
             compact,
@@ -124,6 +133,17 @@ fn names_width(ui: &Ui, xray: &Xray<'_>) -> f32 {
     let names = pieces.map(|piece| token_galley(ui, &piece, style, *NAMES.end()));
     let widest = names.map(|galley| galley.size().x).fold(0.0, f32::max);
     (widest + 20.0).ceil().clamp(*NAMES.start(), *NAMES.end())
+}
+
+/// Formats a rank, with the space between it and the name.
+pub(super) fn rank_label(rank: u32) -> String {
+    format!("{} ", grouped(f64::from(rank)))
+}
+
+fn ranks_width(ui: &Ui, xray: &Xray<'_>) -> f32 {
+    let ranks = xray.table.rows.iter().filter_map(|row| row.rank);
+    let widths = ranks.map(|rank| Face::Micro.width(ui, &rank_label(rank)));
+    widths.fold(0.0, f32::max).ceil()
 }
 
 /// Returns the index in the table of a column that has bars, whose width is flexible.

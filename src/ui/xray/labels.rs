@@ -363,6 +363,7 @@ mod tests {
             piece: &|token| Piece::text(*NAMES.get(token.index()).unwrap_or(&"?")),
             generated: generated.map(TokenId),
             coin_draggable: false,
+            can_draw: false,
             is_picture: false,
             step: (0, 0),
         }

@@ -3,16 +3,22 @@
 
 mod coin_bar;
 mod columns;
+mod fitting;
 mod folding;
+mod hidden;
 mod labels;
 mod rows;
+#[cfg(test)]
+mod tests;
 
 use egui::{Rect, Ui, pos2, vec2};
 
-use self::coin_bar::coin_bar_ui;
+use self::coin_bar::{CoinResponse, coin_bar_ui};
 use self::columns::{Columns, HeadClick, feet_ui, heads_ui};
+use self::fitting::{Fit, Line};
 use self::folding::toggle_folding;
-use self::rows::{fixed_rows_ui, rows_ui};
+use self::hidden::Unfolded;
+use self::rows::{RowsFrame, rows_ui};
 use super::figures::step_table;
 use super::why::{split, why_ui};
 use crate::analysis::xray::XrayTable;
@@ -32,9 +38,6 @@ const COIN_BAR: f32 = 46.0;
 /// The room for the horizontal scroll bar below the rows.
 const SCROLL_BAR: f32 = 8.0;
 
-/// The maximum number of most likely candidates that stay in view.
-const MAX_FIXED: usize = 3;
-
 /// A table of one step, and everything needed to draw it.
 pub(crate) struct Xray<'a> {
     pub table: &'a XrayTable,
@@ -46,10 +49,11 @@ pub(crate) struct Xray<'a> {
     pub generated: Option<TokenId>,
     /// Whether the user can move the coin.
     pub coin_draggable: bool,
+    /// Whether a press on the coin's bar draws many times.
+    pub can_draw: bool,
     /// Whether it is drawn for a picture, without buttons.
     pub is_picture: bool,
-    /// The pane's id and the step. When they or the chosen candidate change, the table scrolls to
-    /// the chosen candidate.
+    /// The pane's id and the step. When they change, the table hides what does not fit again.
     pub step: (u32, usize),
 }
 
@@ -60,6 +64,8 @@ pub(crate) struct XrayResponse {
     pub toggled: Option<usize>,
     /// Where the user moved the coin to, from 0 to 1.
     pub coin: Option<f64>,
+    /// Whether the user asked for many draws.
+    pub drawn: bool,
 }
 
 /// Shows the pinned step, or the latest one.
@@ -102,12 +108,16 @@ pub(super) fn xray_ui(ui: &mut Ui, body: Rect, state: &AppState, commands: &mut 
             piece: &|token| generation.vocabulary.piece(token),
             generated: table.what_if.then_some(step.token),
             coin_draggable: false,
+            can_draw: !table.what_if && step.trace.draw.coin.is_some(),
             is_picture: false,
             step: (pane.id.0, index),
         },
     );
     if let Some(index) = response.toggled {
         commands.push(Command::SetChain(pane.id, toggled(chain, index)));
+    }
+    if response.drawn {
+        commands.push(Command::DrawStep);
     }
 }
 
@@ -133,53 +143,60 @@ pub(super) fn table_height(n_rows: usize) -> f32 {
     HEADS + n_rows as f32 * ROW + FEET + COIN_BAR
 }
 
-/// Draws the table and the coin bar below it.
+/// Draws the table and the coin bar below it, as far as they fit.
 pub(crate) fn table_ui(ui: &mut Ui, rect: Rect, xray: &Xray<'_>) -> XrayResponse {
-    let columns = Columns::of(ui, rect.width(), xray);
-    // Only complete rows: none is cut in half.
-    let room = rect.height() - HEADS - FEET - COIN_BAR;
+    let n_rows = xray.table.rows.len();
+    let chosen = xray.table.rows.iter().position(|row| row.chosen);
+    let fit = |height: f32| Fit::of(height, n_rows, xray.coin_draggable);
+    let lines = fit(rect.height()).lines(n_rows, chosen);
+    // Where rows are skipped, their ranks say so.
+    let is_skipping = !matches!(lines.last(), Some(Line::Hidden));
+    let has_ranks =
+        lines.contains(&Line::Hidden) && (is_skipping || Unfolded::of(ui, xray).is_some());
+    let columns = Columns::of(ui, rect.width(), xray, has_ranks);
     let is_scrolled_sideways = columns.width() > rect.width() && !xray.is_picture;
-    // A short dock has no room to spare.
-    let scroll_bar = if is_scrolled_sideways && room >= 2.0 * ROW + SCROLL_BAR {
+    let scroll_bar = if is_scrolled_sideways {
         SCROLL_BAR
     } else {
         0.0
     };
-    let rows_height = room - scroll_bar;
-    let n_rows = count_of_rows(rows_height).clamp(2, xray.table.rows.len().max(2));
+    let fit = fit(rect.height() - scroll_bar);
     let rows = Rect::from_min_size(
         pos2(rect.left(), rect.top() + HEADS),
-        vec2(rect.width(), n_rows as f32 * ROW),
+        vec2(rect.width(), fit.n_lines as f32 * ROW),
     );
     let at_top = |top: f32, height: f32| {
         Rect::from_min_size(pos2(rect.left(), top), vec2(rect.width(), height))
     };
-    let n_fixed = MAX_FIXED.min(n_rows - 1);
-    let (fixed, rest) = rows.split_top_bottom_at_y(rows.top() + ROW * n_fixed as f32);
-    let feet_top = rows.bottom() + scroll_bar;
-    let mut rest_ui = child_ui(ui, rest.with_max_y(feet_top), "x-ray rows");
-    rest_ui.spacing_mut().scroll.floating_allocated_width = scroll_bar;
-    let offset = rows_ui(&mut rest_ui, xray, &columns, n_fixed);
-    let mut fixed_ui = child_ui(ui, fixed, "x-ray fixed rows");
-    fixed_rows_ui(&mut fixed_ui, xray, &columns, n_fixed, offset);
-    let scrolled = offset.x;
+    let frame = RowsFrame {
+        rect: rows,
+        fit,
+        scroll_bar,
+    };
+    let scrolled = rows_ui(ui, xray, &columns, frame);
     let mut heads = child_ui(ui, at_top(rect.top(), HEADS), "x-ray heads");
     let clicked = heads_ui(&mut heads, xray, &columns, scrolled);
     if clicked == Some(HeadClick::Fold) {
         toggle_folding(ui);
     }
-    let mut feet = child_ui(ui, at_top(feet_top, FEET), "x-ray feet");
-    feet_ui(&mut feet, xray, &columns, scrolled);
-    let mut bar = child_ui(ui, at_top(feet_top + FEET, COIN_BAR), "x-ray coin");
-    let coin = coin_bar_ui(&mut bar, xray, columns.names);
+    let mut bottom = rows.bottom() + scroll_bar;
+    if fit.has_feet {
+        let mut feet = child_ui(ui, at_top(bottom, FEET), "x-ray feet");
+        feet_ui(&mut feet, xray, &columns, scrolled);
+        bottom += FEET;
+    }
+    let mut coin = CoinResponse::default();
+    if fit.has_coin {
+        let mut bar = child_ui(ui, at_top(bottom, COIN_BAR), "x-ray coin");
+        coin = coin_bar_ui(&mut bar, xray, columns.names);
+    }
     let toggled = match clicked {
         Some(HeadClick::Mute(index)) => Some(index),
         Some(HeadClick::Fold) | None => None,
     };
-    XrayResponse { toggled, coin }
-}
-
-#[expect(clippy::cast_sign_loss, reason = "a negative height becomes 0 first")]
-fn count_of_rows(height: f32) -> usize {
-    (height / ROW).floor().max(0.0) as usize
+    XrayResponse {
+        toggled,
+        coin: coin.moved,
+        drawn: coin.drawn,
+    }
 }

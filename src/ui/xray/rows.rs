@@ -5,11 +5,14 @@ use egui::{
     pos2, vec2,
 };
 
-use super::columns::Columns;
+use super::columns::{Columns, rank_label};
+use super::fitting::{Fit, Line};
 use super::folding::ShownColumn;
+use super::hidden::{HiddenLine, Unfolded, hidden_line_ui};
 use super::labels::{prob_range, row_sentence, score_label};
 use super::{ROW, Xray};
 use crate::analysis::xray::{XrayCell, XrayRow};
+use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::generation::formatting::percent;
@@ -25,65 +28,142 @@ struct PlacedRow<'a> {
     rect: Rect,
 }
 
-/// Draws the rows after the first `n_fixed` in a scroll area, which follows the chosen candidate.
-/// Returns the scroll offset.
-pub(super) fn rows_ui(ui: &mut Ui, xray: &Xray<'_>, columns: &Columns, n_fixed: usize) -> Vec2 {
-    let rows = || xray.table.rows.iter().enumerate().skip(n_fixed);
-    let chosen = xray.table.rows.iter().position(|row| row.chosen);
-    let shown_id = ui.scope_id().with("shown row");
-    let now = (xray.step, chosen);
-    let shown: Option<((u32, usize), Option<usize>)> = ui.data(|data| data.get_temp(shown_id));
-    let is_new = shown != Some(now);
-    ui.data_mut(|data| data.insert_temp(shown_id, now));
-    let width = ui.available_width();
-    let output = ScrollArea::both()
-        .id_salt("x-ray")
-        .auto_shrink(false)
-        // A short dock shows only two rows.
-        .min_scrolled_height(0.0)
-        .show(ui, |ui| {
-            // Scrolling to a row keeps the spacing beside it, which would clip the first row.
-            ui.spacing_mut().item_spacing = Vec2::ZERO;
-            let size = vec2(columns.width().max(width), ROW * rows().count() as f32);
-            let (area, _) = ui.allocate_exact_size(size, Sense::hover());
-            let left = ui.clip_rect().left();
-            if is_new && chosen.is_some_and(|chosen| chosen < n_fixed) {
-                let start = Rect::from_min_size(pos2(left, area.top()), vec2(1.0, ROW));
-                ui.scroll_to_rect(start, None);
-            }
-            for (place, (index, row)) in rows().enumerate() {
-                let top = area.top() + ROW * place as f32;
-                let rect = Rect::from_min_size(pos2(area.left(), top), vec2(size.x, ROW));
-                row_ui(ui, xray, columns, PlacedRow { index, row, rect });
-                if is_new && row.chosen {
-                    let start = Rect::from_min_size(pos2(left, top), vec2(1.0, ROW));
-                    ui.scroll_to_rect(start, None);
-                }
-            }
-        });
-    output.state.clamped_offset()
+/// Where the rows are drawn, and which fit.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RowsFrame {
+    pub rect: Rect,
+    pub fit: Fit,
+    /// The height below the rows that a horizontal scroll bar takes, in points.
+    pub scroll_bar: f32,
 }
 
-/// Draws the first `n_fixed` rows, which stay in view when the others scroll.
-pub(super) fn fixed_rows_ui(
+/// Draws the rows that fit, and a line that stands for the others; or all rows, which scroll.
+/// Returns how far they are scrolled sideways.
+pub(super) fn rows_ui(ui: &mut Ui, xray: &Xray<'_>, columns: &Columns, frame: RowsFrame) -> f32 {
+    let n_rows = xray.table.rows.len();
+    let is_cut = n_rows > frame.fit.n_lines && frame.fit.n_lines > 1;
+    match Unfolded::of(ui, xray).filter(|_| is_cut) {
+        Some(unfolded) => all_rows_ui(ui, xray, columns, (frame, unfolded)),
+        None => fitting_rows_ui(ui, xray, columns, frame),
+    }
+}
+
+/// Draws the rows that fit.
+fn fitting_rows_ui(ui: &mut Ui, xray: &Xray<'_>, columns: &Columns, frame: RowsFrame) -> f32 {
+    let rows = &xray.table.rows;
+    let chosen = rows.iter().position(|row| row.chosen);
+    let lines = frame.fit.lines(rows.len(), chosen);
+    let (offset, ()) = scrolled_ui(ui, frame, columns, |ui, left, width| {
+        for (at, line) in lines.iter().enumerate() {
+            if let Line::Row(index) = *line {
+                let min = pos2(left, frame.rect.top() + ROW * at as f32);
+                let rect = Rect::from_min_size(min, vec2(width, ROW));
+                place_row_ui(ui, xray, columns, (index, rect));
+            }
+        }
+    });
+    if let Some(n_top) = lines.iter().position(|line| *line == Line::Hidden) {
+        let n_hidden = rows.len() + 1 - lines.len();
+        let line = HiddenLine::More { n_top, n_hidden };
+        if hidden_line_ui(ui, line_rect(frame.rect, n_top), xray, line) {
+            Unfolded::toggle(ui, xray);
+        }
+    }
+    offset.x
+}
+
+/// Draws as many rows as fit from all of them, which scroll by whole rows. The chosen one stays in
+/// view, at the bottom if it is scrolled out. The last line hides the others again.
+fn all_rows_ui(
     ui: &mut Ui,
     xray: &Xray<'_>,
     columns: &Columns,
-    n_fixed: usize,
-    scrolled: Vec2,
-) {
-    let area = ui.max_rect();
-    ui.shrink_clip_rect(area);
-    let size = vec2(columns.width().max(area.width()), ROW);
-    for (index, row) in xray.table.rows.iter().enumerate().take(n_fixed) {
-        let at = area.min + vec2(-scrolled.x, ROW * index as f32);
-        let rect = Rect::from_min_size(at, size);
-        row_ui(ui, xray, columns, PlacedRow { index, row, rect });
+    (frame, unfolded): (RowsFrame, Unfolded),
+) -> f32 {
+    let rows = &xray.table.rows;
+    let n_visible = frame.fit.n_lines - 1;
+    let chosen = rows.iter().position(|row| row.chosen);
+    // Where the chosen row covers the last line, one more line shows the row under it.
+    let n_covered = chosen.map_or(0, |chosen| usize::from(chosen + n_visible < rows.len()));
+    let bottom = frame.rect.top() + ROW * n_visible as f32;
+    let visible = frame.rect.with_max_y(bottom);
+    let content = vec2(
+        columns.width().max(visible.width()),
+        ROW * (rows.len() + n_covered) as f32,
+    );
+    let mut area = child_ui(ui, visible, "all x-ray rows");
+    let mut scroll = ScrollArea::both()
+        .id_salt("x-ray rows")
+        .auto_shrink(false)
+        .min_scrolled_height(0.0);
+    if unfolded.is_new {
+        let top = frame.fit.n_lines.saturating_sub(2);
+        scroll = scroll.vertical_scroll_offset(ROW * top as f32);
+        unfolded.settle(ui);
     }
-    if scrolled.y > 0.5 {
-        let line = Stroke::new(1.0, Theme::of(ui).stroke_2);
-        ui.painter()
-            .hline(area.x_range(), area.bottom() - 0.5, line);
+    let output = scroll.show_viewport(&mut area, |ui, viewport| {
+        ui.spacing_mut().item_spacing = Vec2::ZERO;
+        let (area, _) = ui.allocate_exact_size(content, Sense::hover());
+        let first = whole_rows(viewport.top());
+        for at in 0..n_visible {
+            let index = first + at;
+            let is_visible = |chosen: usize| (first..first + n_visible).contains(&chosen);
+            let covering = chosen.filter(|chosen| at + 1 == n_visible && !is_visible(*chosen));
+            let min = pos2(area.left(), visible.top() + ROW * at as f32);
+            let rect = Rect::from_min_size(min, vec2(content.x, ROW));
+            place_row_ui(ui, xray, columns, (covering.unwrap_or(index), rect));
+        }
+    });
+    if hidden_line_ui(
+        ui,
+        line_rect(frame.rect, n_visible),
+        xray,
+        HiddenLine::Fewer,
+    ) {
+        Unfolded::toggle(ui, xray);
+    }
+    output.state.clamped_offset().x
+}
+
+/// Returns the number of rows in this distance, to the nearest row.
+#[expect(clippy::cast_sign_loss, reason = "a negative distance becomes 0 first")]
+fn whole_rows(distance: f32) -> usize {
+    (distance / ROW).round().max(0.0) as usize
+}
+
+/// Draws content that scrolls sideways if the columns do not fit. It gets the left edge and the
+/// width of the rows.
+fn scrolled_ui<T>(
+    ui: &mut Ui,
+    frame: RowsFrame,
+    columns: &Columns,
+    content: impl FnOnce(&Ui, f32, f32) -> T,
+) -> (Vec2, T) {
+    let below = frame.rect.bottom() + frame.scroll_bar;
+    let mut area = child_ui(ui, frame.rect.with_max_y(below), "x-ray rows");
+    area.spacing_mut().scroll.floating_allocated_width = frame.scroll_bar;
+    let output = ScrollArea::horizontal()
+        .id_salt("x-ray")
+        .auto_shrink(false)
+        .show(&mut area, |ui| {
+            ui.spacing_mut().item_spacing = Vec2::ZERO;
+            let width = columns.width().max(frame.rect.width());
+            let size = vec2(width, frame.rect.height());
+            let (area, _) = ui.allocate_exact_size(size, Sense::hover());
+            content(ui, area.left(), width)
+        });
+    (output.state.clamped_offset(), output.inner)
+}
+
+/// Returns where the line at this index is, unscrolled.
+fn line_rect(rows: Rect, index: usize) -> Rect {
+    let min = pos2(rows.left(), rows.top() + ROW * index as f32);
+    Rect::from_min_size(min, vec2(rows.width(), ROW))
+}
+
+fn place_row_ui(ui: &Ui, xray: &Xray<'_>, columns: &Columns, (index, rect): (usize, Rect)) {
+    if let Some(row) = xray.table.rows.get(index) {
+        row_ui(ui, xray, columns, PlacedRow { index, row, rect });
     }
 }
 
@@ -176,9 +256,19 @@ fn name_ui(ui: &Ui, xray: &Xray<'_>, columns: &Columns, placed: PlacedRow<'_>, f
         theme.text_2
     };
     let piece = (xray.piece)(row.token);
-    let galley = token_galley(ui, &piece, TokenStyle::plain(color), columns.names - 14.0);
-    let name_rect =
-        Align2::LEFT_CENTER.anchor_size(pos2(left + 6.0, rect.center().y), galley.size());
+    let max_width = columns.names - columns.ranks - 14.0;
+    let galley = token_galley(ui, &piece, TokenStyle::plain(color), max_width);
+    let at = pos2(left + columns.ranks + 6.0, rect.center().y);
+    let name_rect = Align2::LEFT_CENTER.anchor_size(at, galley.size());
+    if let Some(rank) = row.rank.filter(|_| columns.ranks > 0.0) {
+        ui.painter().text(
+            at,
+            Align2::RIGHT_CENTER,
+            rank_label(rank),
+            Face::Micro.font(),
+            theme.text_3,
+        );
+    }
     if xray.generated == Some(row.token) && !row.chosen {
         let below = name_rect.bottom() - 1.0;
         let line = Stroke::new(1.0, theme.text_3);

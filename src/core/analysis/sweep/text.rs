@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::analysis::text_metrics::{distinct, find_loop};
+use crate::analysis::text_loop::find_loop;
+use crate::analysis::text_metrics::distinct;
 use crate::generation::{FinishReason, SweepText, TokenMeasures};
 
 /// The figures of one text. A mean is `None` if the text has no tokens.

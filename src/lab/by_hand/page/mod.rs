@@ -167,6 +167,7 @@ fn xray_ui(
             piece: &|token| Piece::text(by_hand.label(token)),
             generated: None,
             coin_draggable: true,
+            can_draw: false,
             is_picture: false,
             step: (0, 0),
         },

@@ -1,0 +1,224 @@
+//! The field in which a text is edited in place: it begins at a token, and what follows the token is
+//! pale.
+
+use egui::emath::Rangef;
+use egui::text::{CCursor, CCursorRange, LayoutJob, TextFormat};
+use egui::{
+    Color32, Frame, Galley, Key, Margin, Modifiers, Pos2, Rect, Shape, Stroke, StrokeKind,
+    TextEdit, Ui, pos2, vec2,
+};
+
+use super::layout::Layout;
+use crate::design::child_ui::child_ui;
+use crate::design::fonts::Face;
+use crate::design::theme::Theme;
+use crate::generation::{Generation, PieceKind};
+use crate::state::{BranchTarget, InPlaceEdit};
+
+/// How much of the text after the token is shown, in characters.
+const MAX_REST: usize = 4_000;
+
+/// How far the field’s ring is from its letters, to the sides.
+const PADDING: f32 = 2.0;
+
+/// How the user ended editing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EditEnd {
+    Continue(BranchTarget),
+    Cancel,
+}
+
+/// The text in which the field is drawn.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct FieldFrame {
+    /// The text's top left corner on the screen.
+    pub origin: Pos2,
+    /// The width of its lines.
+    pub width: f32,
+}
+
+impl FieldFrame {
+    /// Draws the field over the text from its token on. Returns how the user ended editing.
+    pub(super) fn ui(
+        self,
+        ui: &mut Ui,
+        layout: &Layout,
+        generation: &Generation,
+        edit: &mut InPlaceEdit,
+    ) -> Option<EditEnd> {
+        let place = EditPlace::of(layout, self, edit.from.step)?;
+        edit_ui(ui, place, generation, edit)
+    }
+}
+
+/// Where the field begins.
+#[derive(Debug, Clone, Copy)]
+struct EditPlace {
+    /// The horizontal range of the lines, on the screen.
+    line: Rangef,
+    /// The left edge of the token, and the vertical range of its row, on the screen.
+    left: f32,
+    row: Rangef,
+    /// The bottom of the text.
+    bottom: f32,
+}
+
+impl EditPlace {
+    /// Finds the token of a step.
+    fn of(layout: &Layout, FieldFrame { origin, width }: FieldFrame, step: usize) -> Option<Self> {
+        let found = layout.chunks().iter().find_map(|chunk| {
+            chunk.rows.iter().find_map(|row| {
+                let span = row.spans.iter().find(|span| span.step == Some(step))?;
+                let y = origin.y + chunk.y.min;
+                Some((span.x.min, Rangef::new(y + row.y.min, y + row.y.max)))
+            })
+        });
+        let (left, row) = found?;
+        Some(Self {
+            line: Rangef::new(origin.x, origin.x + width),
+            left: origin.x + left,
+            row,
+            bottom: origin.y + layout.height(),
+        })
+    }
+}
+
+fn edit_ui(
+    ui: &mut Ui,
+    place: EditPlace,
+    generation: &Generation,
+    edit: &mut InPlaceEdit,
+) -> Option<EditEnd> {
+    let end = end_keys(ui);
+    cover(ui, place);
+    let theme = Theme::of(ui);
+    // An empty text has no section that could begin at the token.
+    let (left, indent) = if edit.typed.is_empty() {
+        (place.left, 0.0)
+    } else {
+        (place.line.min, place.left - place.line.min)
+    };
+    let max = pos2(place.line.max, place.bottom.max(place.row.max) + 2_000.0);
+    let rect = Rect::from_min_max(pos2(left, place.row.min), max);
+    let under = ui.painter().add(Shape::Noop);
+    let mut field = child_ui(ui, rect, "edit in place");
+    let mut layouter = |ui: &Ui, text: &dyn egui::TextBuffer, width: f32| {
+        let mut job = LayoutJob::default();
+        job.append(text.as_str(), indent, format(theme.text_1));
+        job.wrap.max_width = width;
+        ui.painter().layout_job(job)
+    };
+    let mut output = TextEdit::multiline(&mut edit.typed)
+        .frame(Frame::NONE)
+        .margin(Margin::ZERO)
+        .desired_rows(1)
+        .desired_width(rect.width())
+        .layouter(&mut layouter)
+        .show(&mut field);
+    let response = output.response.response.clone();
+    response.clone().accessible_name("Edit the text");
+    if std::mem::take(&mut edit.is_new) {
+        response.request_focus();
+        // Typing replaces the token.
+        let end = CCursor::new(edit.typed.chars().count());
+        let all = CCursorRange::two(CCursor::new(0), end);
+        output.state.cursor.set_char_range(Some(all));
+        output.state.store(ui.ctx(), response.id);
+    }
+    let at = output.galley_pos;
+    ui.painter()
+        .set(under, Shape::Vec(ring(theme, place, at, &output.galley)));
+    rest_ui(ui, place, generation, (edit, at, &output.galley));
+    end
+}
+
+/// Returns how the user ended editing by a key. Call it before the field takes the keys.
+fn end_keys(ui: &Ui) -> Option<EditEnd> {
+    let pressed = |modifiers, key| ui.input_mut(|input| input.consume_key(modifiers, key));
+    if pressed(Modifiers::COMMAND, Key::Enter) {
+        Some(EditEnd::Continue(BranchTarget::NewPane))
+    } else if !ui.input(|input| input.modifiers.shift) && pressed(Modifiers::NONE, Key::Enter) {
+        Some(EditEnd::Continue(BranchTarget::InPlace))
+    } else if pressed(Modifiers::NONE, Key::Escape) {
+        Some(EditEnd::Cancel)
+    } else {
+        None
+    }
+}
+
+/// Covers the text from the token on.
+fn cover(ui: &Ui, place: EditPlace) {
+    let fill = Theme::of(ui).surface_1;
+    let line = place.line.expand(8.0);
+    let first = Rect::from_x_y_ranges(Rangef::new(place.left, line.max), place.row);
+    let rest = Rangef::new(place.row.max, place.bottom + 8.0);
+    for rect in [first, Rect::from_x_y_ranges(line, rest)] {
+        ui.painter().rect_filled(rect, 0, fill);
+    }
+}
+
+fn format(color: Color32) -> TextFormat {
+    TextFormat {
+        line_height: Some(Face::Read.row()),
+        ..TextFormat::simple(Face::Read.font(), color)
+    }
+}
+
+/// Returns a fill and a ring for each row of the field.
+fn ring(theme: &Theme, place: EditPlace, at: Pos2, galley: &Galley) -> Vec<Shape> {
+    let mut shapes = Vec::new();
+    for (index, row) in galley.rows.iter().enumerate() {
+        let rect = row.rect().translate(at.to_vec2());
+        let left = if index == 0 { place.left } else { rect.left() };
+        let rect = Rect::from_x_y_ranges(
+            Rangef::new(left, rect.right().max(left + PADDING)),
+            rect.y_range(),
+        );
+        let rect = rect.expand2(vec2(PADDING, -1.0));
+        shapes.push(Shape::rect_filled(rect, 4, theme.accent_bg));
+        let stroke = Stroke::new(1.5, theme.accent);
+        shapes.push(Shape::rect_stroke(rect, 4, stroke, StrokeKind::Inside));
+    }
+    shapes
+}
+
+/// Paints what followed the token, after the field.
+fn rest_ui(
+    ui: &Ui,
+    place: EditPlace,
+    generation: &Generation,
+    (edit, at, field): (&InPlaceEdit, Pos2, &Galley),
+) {
+    let color = Theme::of(ui).disabled;
+    let rest = rest_of(generation, edit.from.step);
+    let last = field
+        .rows
+        .last()
+        .map(|row| row.rect().translate(at.to_vec2()));
+    let (left, top) = match last {
+        Some(last) if field.rows.len() > 1 => (last.right(), last.top()),
+        Some(last) => (last.right().max(place.left), last.top()),
+        None => (place.left, place.row.min),
+    };
+    let mut job = LayoutJob::default();
+    let indent = left + 2.0 * PADDING - place.line.min;
+    job.append(&rest, indent, format(color));
+    job.wrap.max_width = place.line.span();
+    let galley = ui.painter().layout_job(job);
+    ui.painter()
+        .galley(pos2(place.line.min, top), galley, color);
+}
+
+/// Returns the beginning of the text after a step.
+fn rest_of(generation: &Generation, step: usize) -> String {
+    let mut bytes = Vec::new();
+    for step in generation.steps.iter().skip(step + 1) {
+        if step.piece.kind == PieceKind::Text {
+            bytes.extend_from_slice(&step.piece.bytes);
+        }
+        if bytes.len() > MAX_REST {
+            break;
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
