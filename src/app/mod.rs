@@ -11,6 +11,7 @@ mod folders;
 mod icon;
 mod import;
 mod model_paths;
+mod no_window;
 mod runs;
 mod save;
 mod servers;
