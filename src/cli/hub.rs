@@ -193,7 +193,7 @@ pub(super) fn models(arguments: &ModelsArguments) -> Result<(), Failure> {
         console::note(&match &arguments.folder {
             Some(folder) => format!("no models in {}", folder.display()),
             None => {
-                "no models of LM Studio, Ollama, llama.cpp or the Hugging Face cache".to_owned()
+                "no models in the Hugging Face cache, LM Studio, Ollama or llama.cpp".to_owned()
             }
         });
     }

@@ -20,10 +20,12 @@ fn with_limit(arguments: &[&str]) -> Output {
         .unwrap()
 }
 
-fn assert_refused(arguments: &[&str], reason: &str) {
+/// Runs the program, which must say one of these reasons.
+fn assert_refused(arguments: &[&str], reasons: &[&str]) {
     let output = with_limit(arguments);
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(error.contains(reason), "{arguments:?}: {error}");
+    let is_said = reasons.iter().any(|reason| error.contains(reason));
+    assert!(is_said, "{arguments:?}: {error}");
     assert!(
         !error.contains("memory allocation"),
         "{arguments:?}: {error}"
@@ -54,13 +56,13 @@ fn every_text_input_has_a_limit() {
         &["settings", "--from", "-"],
         &["sweep", "--prompts", ZERO, "--vary", "temp 0.5 1"],
         &["prompts", ZERO],
-        &["why", ZERO],
+        &["why", ZERO, "--token", "1"],
         &["replay", ZERO],
         &["lesson", "check", ZERO],
         &[&["generate"][..], &once, &["--pane", &schema]].concat(),
         &[&["generate"][..], &once, &["--pane", &gbnf]].concat(),
     ] {
-        assert_refused(arguments, "at most");
+        assert_refused(arguments, &["it has more than", "at most"]);
     }
 }
 
@@ -71,11 +73,11 @@ fn every_large_number_is_refused_at_once() {
     for steps in ["18446744073709551615", "1000000000"] {
         let vary = format!("temp 0.1..2/{steps}");
         for command in [&sweep, &fit] {
-            assert_refused(&[&command[..], &[&vary]].concat(), "at most 64 values");
+            assert_refused(&[&command[..], &[&vary]].concat(), &["at most 64 values"]);
         }
     }
     let seeds = [&sweep[..], &["temp 0.5 1", "--seeds", "1000000000"]].concat();
-    assert_refused(&seeds, "1,000,000");
+    assert_refused(&seeds, &["1,000,000"]);
     let detect = [
         "detect",
         "w.txt",
@@ -84,6 +86,6 @@ fn every_large_number_is_refused_at_once() {
         "--vocabulary",
     ];
     for size in ["1000000000", "4294967295", "300000000"] {
-        assert_refused(&[&detect[..], &[size]].concat(), "4,000,000");
+        assert_refused(&[&detect[..], &[size]].concat(), &["4,000,000"]);
     }
 }
