@@ -9,7 +9,9 @@ pub use quartet_kernels as kernels;
 #[cfg(test)]
 extern crate self as quartet;
 
-pub use quartet_core::{analysis, decoding, generation, glossary, interop, lessons, reference};
+pub use quartet_core::{
+    analysis, decoding, generation, glossary, interop, json_words, lessons, reference,
+};
 
 pub use quartet_runtime::{engine, hub, servers, worker};
 

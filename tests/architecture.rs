@@ -13,14 +13,24 @@ use std::path::{Path, PathBuf};
 /// The module on the left may use only itself and those on the right.
 const ALLOWED_USES: &[(&str, &[&str])] = &[
     ("kernels", &[]),
-    ("decoding", &["kernels"]),
+    ("decoding", &["json_words", "kernels"]),
     ("generation", &["decoding"]),
     ("analysis", &["decoding", "generation"]),
-    ("engine", &["decoding", "generation", "kernels"]),
+    (
+        "engine",
+        &["decoding", "generation", "json_words", "kernels"],
+    ),
     ("glossary", &[]),
-    ("hub", &["generation"]),
-    ("interop", &["analysis", "decoding", "generation"]),
-    ("servers", &["decoding", "engine", "generation", "interop"]),
+    ("hub", &["generation", "json_words"]),
+    (
+        "interop",
+        &["analysis", "decoding", "generation", "json_words"],
+    ),
+    ("json_words", &[]),
+    (
+        "servers",
+        &["decoding", "engine", "generation", "interop", "json_words"],
+    ),
     (
         "worker",
         &[
@@ -34,13 +44,28 @@ const ALLOWED_USES: &[(&str, &[&str])] = &[
     ),
     (
         "lessons",
-        &["analysis", "decoding", "generation", "interop"],
+        &[
+            "analysis",
+            "decoding",
+            "generation",
+            "interop",
+            "json_words",
+        ],
     ),
     (
         "reference",
         &["decoding", "generation", "interop", "lessons"],
     ),
-    ("export", &["analysis", "decoding", "generation", "interop"]),
+    (
+        "export",
+        &[
+            "analysis",
+            "decoding",
+            "generation",
+            "interop",
+            "json_words",
+        ],
+    ),
     (
         "state",
         &[
@@ -67,6 +92,7 @@ const ALLOWED_USES: &[(&str, &[&str])] = &[
             "export",
             "generation",
             "interop",
+            "json_words",
             "lessons",
             "plots",
             "state",
@@ -130,6 +156,7 @@ const ALLOWED_USES: &[(&str, &[&str])] = &[
             "generation",
             "hub",
             "interop",
+            "json_words",
             "kernels",
             "lab",
             "lessons",
@@ -151,7 +178,13 @@ const EXPERIMENT_FILES: &[(&str, &[&str], &[&str])] = &[
     ("job", &["decoding", "engine", "generation"], &[]),
     (
         "figures",
-        &["analysis", "decoding", "generation", "lessons"],
+        &[
+            "analysis",
+            "decoding",
+            "generation",
+            "json_words",
+            "lessons",
+        ],
         &["serde"],
     ),
     (
@@ -256,6 +289,7 @@ const CRATE_USERS: &[(&str, &[&str])] = &[
             "generation",
             "hub",
             "interop",
+            "json_words",
             "lab",
             "lessons",
             "servers",

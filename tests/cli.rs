@@ -1007,6 +1007,109 @@ fn every_count_has_a_limit() {
 }
 
 #[test]
+fn a_number_of_tokens_has_the_same_name_in_every_command_that_writes() {
+    let help = |command: &str| stdout(&quartet(&[command, "--help"]));
+    for command in ["bench", "cache", "generate", "prompts", "settings", "sweep"] {
+        let help = help(command);
+        assert!(help.contains("--max-tokens <N>"), "{command}: {help}");
+        assert!(!help.contains("--tokens"), "{command}: {help}");
+    }
+    assert!(help("detect").contains("--scores") && help("sample").contains("--names <NAMES>"));
+    // The names of earlier versions work where they were documented.
+    let (prompt, vary) = (["--prompt", PROMPT], ["--vary", "temp 0.5 1"]);
+    for arguments in [
+        [&["generate", "--tokens", "2"][..], &prompt].concat(),
+        [
+            &["sweep", "--tokens", "2", "--seeds", "1"][..],
+            &prompt,
+            &vary,
+        ]
+        .concat(),
+        vec!["cache", "--tokens", "4"],
+        vec![
+            "sample", "--logits", "2, 1", "--tokens", "the, a", "--pane", "greedy",
+        ],
+    ] {
+        let output = quartet(&arguments);
+        assert!(
+            output.status.success(),
+            "{arguments:?}: {}",
+            stderr(&output)
+        );
+    }
+}
+
+#[test]
+fn a_watermark_is_described_as_json() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("text.txt");
+    let pane = "gumbel-mark 42 window 4";
+    let written = run(&["--prompt", PROMPT, "--pane", pane, "--max-tokens", "60"]);
+    let story = written["panes"][0]["text"].as_str().unwrap();
+    std::fs::write(&file, story).unwrap();
+    let detect = |options: &[&str]| {
+        let file = file.to_str().unwrap();
+        let arguments = [&["detect", file, "--watermark", pane], options].concat();
+        let output = quartet(&arguments);
+        assert!(output.status.success(), "{}", stderr(&output));
+        stdout(&output)
+    };
+    let found: Value = serde_json::from_str(&detect(&["--json"])).unwrap();
+    assert_eq!(found["looked_for"], "Gumbel watermark with key 42");
+    assert_eq!(found["verdict"], "found");
+    assert!(found["p_value"].as_f64().unwrap() < 0.001);
+    assert!(found["score"].as_f64() > found["expected_score"].as_f64());
+    assert_eq!(found.get("tokens"), None);
+    let scored: Value = serde_json::from_str(&detect(&["--json", "--scores"])).unwrap();
+    let tokens = scored["tokens"].as_array().unwrap();
+    assert_eq!(tokens.len() as u64, found["n_tokens"].as_u64().unwrap());
+    let pieces: Vec<&str> = tokens
+        .iter()
+        .map(|token| token["piece"].as_str().unwrap())
+        .collect();
+    assert_eq!(pieces.concat().trim(), story.trim());
+    let scores = tokens.iter().filter_map(|token| token["score"].as_f64());
+    let sum: f64 = scores.sum();
+    assert!((sum - found["score"].as_f64().unwrap()).abs() < 1e-6);
+    std::fs::write(&file, "").unwrap();
+    let empty: Value = serde_json::from_str(&detect(&["--json"])).unwrap();
+    assert_eq!(
+        (&empty["verdict"], &empty["z_score"]),
+        (&"too_short".into(), &Value::Null)
+    );
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn without_a_display_the_error_says_so_and_names_no_library() {
+    for (variable, value, expected) in [
+        (
+            "DISPLAY",
+            "",
+            "there is no display; set DISPLAY or WAYLAND_DISPLAY",
+        ),
+        (
+            "DISPLAY",
+            ":4242",
+            "the display can’t be used (DISPLAY=:4242)",
+        ),
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_quartet"));
+        command
+            .env_remove("WAYLAND_DISPLAY")
+            .env_remove("WAYLAND_SOCKET");
+        let output = command.env(variable, value).output().unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        let error = stderr(&output);
+        assert!(error.contains(expected), "{error}");
+        assert!(error.contains("see quartet --help"), "{error}");
+        for word in ["winit", "EventLoop", "os error", ".rs", "X11"] {
+            assert!(!error.contains(word), "{error}");
+        }
+    }
+}
+
+#[test]
 fn biases_and_bans_without_effect_are_reported() {
     let sample = ["sample", "--logits", "3,2,1,0", "--pane"];
     let repeating = ["sample", "--logits", "3,2", "--history", "0 1", "--pane"];

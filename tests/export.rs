@@ -169,10 +169,10 @@ fn a_pane_with_a_cached_prompt_belongs_to_the_same_run() {
 #[test]
 fn invalid_run_files_are_rejected_with_a_message() {
     let cases = [
-        ("", "this is not a Quartet run file: EOF while parsing"),
+        ("", "this is not a Quartet run file: it is empty"),
         (
             "{}",
-            "this is not a Quartet run file: missing field `format_version`",
+            "this is not a Quartet run file: ‘format_version’ is missing",
         ),
         (
             r#"{"format_version": 3}"#,

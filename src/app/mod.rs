@@ -12,6 +12,7 @@ mod folders;
 mod icon;
 mod import;
 mod model_paths;
+mod no_window;
 mod runs;
 mod save;
 mod servers;

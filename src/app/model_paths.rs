@@ -1,4 +1,5 @@
-//! Checks on a background thread whether paths lead to models, because network drives can be slow.
+//! Finds models on a background thread, and checks whether paths lead to models, because network
+//! drives can be slow.
 
 use std::fs::{self, Metadata};
 use std::io::ErrorKind;
@@ -13,6 +14,7 @@ use crate::generation::formatting::io_words;
 use crate::lab::LabTab;
 use crate::lessons::is_lesson_name;
 use crate::state::{Command, ModelsCommand, PathPurpose, RunCommand};
+use crate::worker::local_models;
 
 /// The name of the threads.
 const NAME: &str = "check model paths";
@@ -26,6 +28,14 @@ pub(super) fn check(ctx: egui::Context, paths: Vec<PathBuf>, answers: SyncSender
             (path, size)
         });
         Command::Models(ModelsCommand::FilesChecked(seen.collect()))
+    });
+}
+
+/// Looks for the models that programs keep on this computer, and sends them as a command.
+/// `hub_folder` replaces the usual cache of the Hub.
+pub(super) fn find(ctx: egui::Context, hub_folder: Option<PathBuf>, answers: SyncSender<Command>) {
+    background::run(ctx, "find models", answers, || {
+        Command::Models(ModelsCommand::Found(local_models(hub_folder)))
     });
 }
 

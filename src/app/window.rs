@@ -10,6 +10,7 @@ use super::autosave::{Autosave, Crashed, SetAside, Unrestored};
 use super::copy_picture::Copies;
 use super::dialogs::{self, Dialogs};
 use super::documents;
+use super::no_window::no_window_words;
 use super::runs::{self, RunFolder, TextsToKeep, ToKeep};
 use super::save::{Save, Saves};
 use super::servers::ServerWorkers;
@@ -47,9 +48,9 @@ const EVENT_BATCH: usize = 64;
 /// How many commands from background threads can wait in the channel.
 const N_PENDING_ANSWERS: usize = 16;
 
-/// Opens the window and returns when it is closed. Without a path, the built-in model is loaded.
-/// `file` is a run or a lesson to show.
-pub fn run(model: Option<PathBuf>, file: Option<PathBuf>) -> eframe::Result {
+/// Opens the window and returns when it is closed, or a message that says why it can’t be opened.
+/// Without a path, the built-in model is loaded. `file` is a run or a lesson to show.
+pub fn run(model: Option<PathBuf>, file: Option<PathBuf>) -> Result<(), String> {
     let source = model.map_or(ModelSource::Embedded, ModelSource::Path);
     let viewport = egui::ViewportBuilder::default()
         .with_title("Quartet")
@@ -62,7 +63,7 @@ pub fn run(model: Option<PathBuf>, file: Option<PathBuf>) -> eframe::Result {
         renderer: eframe::Renderer::Glow,
         ..Default::default()
     };
-    eframe::run_native(
+    let ended = eframe::run_native(
         APP_NAME,
         options,
         Box::new(|cc| {
@@ -102,7 +103,8 @@ pub fn run(model: Option<PathBuf>, file: Option<PathBuf>) -> eframe::Result {
             }
             Ok(Box::new(app))
         }),
-    )
+    );
+    ended.map_err(|error| no_window_words(&error))
 }
 
 /// Wakes the window; a worker calls it after each event.
@@ -370,6 +372,10 @@ impl App {
             }
             Effect::TryFolder(kind, folder) => folders::attempt(ctx.clone(), kind, folder, answers),
             Effect::UseFolder(kind) => self.use_folder(kind),
+            Effect::FindModels => {
+                let hub_folder = self.state.folders.chosen.models.clone();
+                model_paths::find(ctx.clone(), hub_folder, answers);
+            }
             Effect::CheckModelFiles(paths) => model_paths::check(ctx.clone(), paths, answers),
             Effect::CheckDroppedPath(path) => {
                 model_paths::check_dropped(ctx.clone(), path, answers);

@@ -5,13 +5,15 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
+use serde_json::{Value, json};
 
 use super::console;
 use super::count::count;
 use super::failure::Failure;
+use super::model::model_parser;
 use super::progress::Progress;
 use super::text_input::text_of;
-use crate::analysis::watermark::WatermarkScan;
+use crate::analysis::watermark::{Verdict, WatermarkScan};
 use crate::decoding::TokenId;
 use crate::decoding::watermark::{TokenMark, Watermark};
 use crate::engine::{Tokenizer, embedded_tokenizer, open_tokenizer};
@@ -33,7 +35,7 @@ pub(super) struct Arguments {
 
     /// The model whose tokenizer splits the text: a GGUF file, or a folder with config.json and
     /// tokenizer.json; by default the built-in model
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", value_parser = model_parser())]
     model: Option<PathBuf>,
 
     /// The model’s number of logits, if it differs from its tokenizer’s number of tokens. Green
@@ -42,8 +44,12 @@ pub(super) struct Arguments {
     vocabulary: Option<u32>,
 
     /// Also print the score of every token
+    #[arg(long, alias = "tokens")]
+    scores: bool,
+
+    /// Print one JSON object instead, with the score of every token if --scores is given
     #[arg(long)]
-    tokens: bool,
+    json: bool,
 }
 
 const HELP: &str = "\
@@ -76,18 +82,63 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let Some(n_vocab) = arguments.vocabulary {
         check_vocabulary(n_vocab, &tokens)?;
     }
-    let mut scan = if arguments.tokens {
+    let mut scan = if arguments.scores {
         WatermarkScan::new(watermark, n_vocab)
     } else {
         WatermarkScan::for_verdict(watermark, n_vocab)
     };
     extend(&mut scan, &tokens, &mut progress);
+    let scored = arguments.scores.then_some(tokens.as_slice());
+    if arguments.json {
+        return console::print_json_line(&scan_json(&scan, scored, &vocabulary));
+    }
     let mut report = summary(&scan);
-    if arguments.tokens {
+    if let Some(tokens) = scored {
         report.push('\n');
-        report.push_str(&table(&scan, &tokens, &vocabulary));
+        report.push_str(&table(&scan, tokens, &vocabulary));
     }
     console::print(report.as_bytes())
+}
+
+/// Returns everything that was found, with a list of `tokens` if they are given.
+fn scan_json(scan: &WatermarkScan, tokens: Option<&[TokenId]>, vocabulary: &Vocabulary) -> Value {
+    let n_scored = scan.n_scored();
+    let verdict = match scan.verdict() {
+        Verdict::Found => "found",
+        Verdict::NotFound => "not_found",
+        Verdict::TooShort => "too_short",
+    };
+    let mut object = json!({
+        "looked_for": scan.watermark().to_string(),
+        "verdict": verdict,
+        "sentence": scan.verdict_words(),
+        "p_value": scan.p_value().get(),
+        "p_value_log10": scan.p_value().log10(),
+        "n_tokens": scan.marks().len(),
+        "n_scored": n_scored,
+        "n_repeated": scan.n_repeated(),
+        "score": scan.score(),
+        "expected_score": scan.expected_score() * n_scored as f64,
+        "z_score": (n_scored > 0).then(|| scan.z_score()),
+    });
+    if let (Some(tokens), Value::Object(fields)) = (tokens, &mut object) {
+        let rows = tokens.iter().zip(scan.marks()).zip(scan.p_values());
+        let rows = rows.map(|((token, mark), p_value)| {
+            let score = match mark {
+                TokenMark::Scored(score) => Some(*score),
+                TokenMark::NoContext | TokenMark::Repeated => None,
+            };
+            json!({
+                "id": token.0,
+                "piece": vocabulary.piece(*token).to_string(),
+                "score": score,
+                "is_repeated": matches!(mark, TokenMark::Repeated),
+                "p_value": p_value.get(),
+            })
+        });
+        fields.insert("tokens".to_owned(), rows.collect());
+    }
+    object
 }
 
 /// How many tokens are scanned between updates of the progress.

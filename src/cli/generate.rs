@@ -21,7 +21,7 @@ use super::pane_run::{Console, Engine, Pane, Task, run_panes};
 use super::panes::pane_settings;
 use super::progress::Progress;
 use super::prompts::{ChatArguments, messages_from};
-use super::server::{self, ServerArguments};
+use super::server::ServerArguments;
 use super::stopping::StopArguments;
 use super::text_input::text_of;
 use super::text_output::{TextOutput, error_of};
@@ -74,7 +74,7 @@ pub(super) struct Arguments {
     pane_models: PaneModelArgument,
 
     /// Maximum number of tokens to generate in each pane
-    #[arg(long, visible_alias = "tokens")]
+    #[arg(long, alias = "tokens")]
     #[arg(value_name = "N", default_value_t = Limits::default().max_new_tokens)]
     #[arg(value_parser = count::<usize>(0..=N_MAX_TOKENS))]
     max_tokens: usize,
@@ -87,7 +87,7 @@ pub(super) struct Arguments {
     stop: StopArguments,
 
     /// Print several panes as they are generated, line by line, each line after its pane’s letter,
-    /// instead of each pane when it finishes. A single pane is always printed token by token
+    /// instead of one after the other. A single pane is always printed token by token
     #[arg(long)]
     stream: bool,
 
@@ -113,8 +113,9 @@ pub(super) struct Arguments {
 
 /// Runs `quartet generate`.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let server = arguments.server.config()?;
     let panes = arguments.panes()?;
+    let hosts = arguments.server.hosts(panes.len())?;
+    arguments.pane_models.check_hosts(&hosts.of_panes)?;
     // Removed at the end if nothing was exported to it.
     let _new_folder = arguments.check_output_paths().map_err(Failure::run)?;
     let prompt = arguments.prompt()?;
@@ -125,11 +126,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         texts: arguments.text_output(panes.len()),
         interrupt: Interrupt::catch(),
     };
-    let generations = if let Some(config) = server {
-        server::run_panes(config, prompt, panes, &mut console)?
-    } else {
+    let generations = if hosts.is_local() {
         let engine = arguments.engine(&panes, &mut console)?;
         run_panes(engine, Task::Generate(prompt), &panes, &mut console)
+    } else {
+        hosts.run(&prompt, &panes, &mut console, |panes, console| {
+            arguments.engine(panes, console)
+        })?
     };
     for pane in &generations {
         report_token_rules(pane);

@@ -1,7 +1,9 @@
-//! `quartet search`, `quartet download` and `quartet models`: models from the Hugging Face Hub.
+//! `quartet search`, `quartet download` and `quartet models`: models from the Hugging Face Hub, and
+//! those on this computer.
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
@@ -12,11 +14,12 @@ use super::count::count;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
 use super::progress::Progress;
-use crate::generation::ByteSize;
-use crate::generation::formatting::counted;
+use crate::generation::formatting::{counted, io_words};
+use crate::generation::{ByteSize, listed};
 use crate::hub::{
-    DownloadControl, DownloadPhase, DownloadProgress, DownloadTarget, Hub, HubError, ModelFiles,
-    Outcome, ProgressThrottle, RECOMMENDED, Repository,
+    DownloadControl, DownloadPhase, DownloadProgress, DownloadTarget, Hub, HubError, LocalModel,
+    ModelFiles, ModelProgram, Outcome, ProgressThrottle, RECOMMENDED, Repository, local_models,
+    models_in_folder,
 };
 use crate::worker::hub_config;
 
@@ -50,6 +53,10 @@ pub(super) struct SearchArguments {
 /// The arguments of `quartet models`.
 #[derive(Debug, Args)]
 pub(super) struct ModelsArguments {
+    /// Only list the models in this folder
+    #[arg(value_name = "FOLDER")]
+    folder: Option<PathBuf>,
+
     /// Print one JSON object per model instead
     #[arg(long)]
     json: bool,
@@ -59,7 +66,8 @@ pub(super) struct ModelsArguments {
 #[derive(Debug, Args)]
 #[command(after_help = ENVIRONMENT)]
 pub(super) struct DownloadArguments {
-    /// The repository on the Hub
+    /// The repository on the Hub, as OWNER/NAME or `OWNER/NAME:Q8_0`, or the address of its page or of
+    /// one of its files
     #[arg(value_name = "OWNER/NAME")]
     repository: String,
 
@@ -116,10 +124,7 @@ pub(super) fn search(arguments: &SearchArguments) -> Result<(), Failure> {
 
 /// Downloads a model and prints its path. Ctrl+C pauses the download and keeps what has arrived.
 pub(super) fn download(arguments: &DownloadArguments) -> Result<(), Failure> {
-    let wanted = DownloadTarget {
-        repository: arguments.repository.clone(),
-        file: arguments.file.clone(),
-    };
+    let wanted = arguments.target()?;
     let mut reporter = DownloadReporter::new();
     let interrupt = Interrupt::catch();
     let outcome = open()?.download(&wanted, &mut |progress| {
@@ -148,6 +153,25 @@ pub(super) fn download(arguments: &DownloadArguments) -> Result<(), Failure> {
     }
 }
 
+impl DownloadArguments {
+    fn target(&self) -> Result<DownloadTarget, Failure> {
+        let text = &self.repository;
+        let named = DownloadTarget::parse(text).unwrap_or_else(|| DownloadTarget {
+            repository: text.clone(),
+            file: None,
+        });
+        match (named.file, &self.file) {
+            (Some(named), Some(file)) if named != *file => Err(Failure::usage(format!(
+                "{text} names {named}, but --file names {file}; leave out one of them"
+            ))),
+            (file, other) => Ok(DownloadTarget {
+                repository: named.repository,
+                file: file.or_else(|| other.clone()),
+            }),
+        }
+    }
+}
+
 /// Formats how much an unfinished download has left on disk.
 fn kept(n_bytes: u64) -> String {
     format!(
@@ -156,29 +180,70 @@ fn kept(n_bytes: u64) -> String {
     )
 }
 
-/// Prints the models in the local cache.
+/// Prints the models on this computer, by the program that keeps them.
 pub(super) fn models(arguments: &ModelsArguments) -> Result<(), Failure> {
-    let hub = open()?;
-    let models = hub.cached_models().map_err(fail)?;
-    if models.is_empty() {
-        console::note(&format!("no models in {}", hub.cache_folder().display()));
-    }
-    if arguments.json {
-        return models.iter().try_for_each(|cached| {
-            console::print_json_line(&json!({
-                "repository": cached.repository,
-                "path": cached.path,
-                "model": model_json(&cached.model),
-            }))
+    let found = match &arguments.folder {
+        Some(folder) => models_in_folder(folder).map_err(|error| {
+            let (reason, folder) = (io_words(&error), folder.display());
+            Failure::run(format!("could not read the folder: {reason}\n{folder}"))
+        })?,
+        None => local_models(None),
+    };
+    if found.models.is_empty() {
+        console::note(&match &arguments.folder {
+            Some(folder) => format!("no models in {}", folder.display()),
+            None => {
+                "no models in the Hugging Face cache, LM Studio, Ollama or llama.cpp".to_owned()
+            }
         });
     }
-    let mut page = String::new();
-    for cached in models {
-        let (name, facts) = (&cached.repository, facts(&cached.model));
-        // Writing to a string can't fail.
-        writeln!(page, "{name}  {facts}\n    {}", cached.path.display()).ok();
+    if found.is_partial {
+        console::note("note: some folders were left out, because there are too many files");
     }
-    console::print(page.as_bytes())
+    if arguments.json {
+        let mut models = found.models.iter();
+        return models.try_for_each(|model| console::print_json_line(&local_json(model)));
+    }
+    console::print(local_page(&found.models).as_bytes())
+}
+
+/// Formats a paragraph for each folder: its program, and two lines for each of its models.
+fn local_page(models: &[LocalModel]) -> String {
+    let mut page = String::new();
+    let mut last = None;
+    for model in models {
+        let place = Some((model.program, &model.folder));
+        if place != last {
+            let gap = if last.is_some() { "\n" } else { "" };
+            let (program, folder) = (model.program.name(), &model.folder_words);
+            // Writing to a string can't fail.
+            writeln!(page, "{gap}{program}  {folder}").ok();
+            last = place;
+        }
+        let mut facts = facts(&model.model);
+        if !model.also_in.is_empty() {
+            let others: Vec<&str> = model.also_in.iter().map(|it| it.name()).collect();
+            facts = format!("{facts} · also in {}", listed(&others));
+        }
+        let (name, path) = (&model.name, model.path.display());
+        writeln!(page, "  {name}  {facts}\n    {path}").ok();
+    }
+    page
+}
+
+fn local_json(local: &LocalModel) -> Value {
+    let is_cached = local.program == ModelProgram::HuggingFace;
+    let also_in: Vec<&str> = local.also_in.iter().map(|it| it.name()).collect();
+    json!({
+        "program": local.program.name(),
+        "folder": local.folder,
+        "name": local.name,
+        "repository": is_cached.then_some(&local.name),
+        "path": local.path,
+        "n_params": local.n_params,
+        "also_in": also_in,
+        "model": model_json(&local.model),
+    })
 }
 
 fn open() -> Result<Hub, Failure> {

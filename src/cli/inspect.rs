@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::console;
 use super::count::{N_MAX_TOKENS, count};
 use super::failure::Failure;
+use super::model::model_parser;
 use crate::engine::{self, TokenizerOutline};
 use crate::generation::formatting::{counted, grouped};
 use crate::generation::{ByteSize, MemoryNeed, ModelOutline, with_formats};
@@ -17,8 +18,9 @@ use crate::generation::{ByteSize, MemoryNeed, ModelOutline, with_formats};
 /// The arguments of `quartet inspect`.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// A GGUF file, or a folder with config.json, tokenizer.json and safetensors
-    #[arg(value_name = "PATH")]
+    /// A GGUF file, or a folder with config.json, tokenizer.json and safetensors, or the name of a
+    /// model on this computer, such as `OWNER/NAME:Q8_0`
+    #[arg(value_name = "PATH", value_parser = model_parser())]
     path: PathBuf,
 
     /// Number of panes to estimate memory for

@@ -15,6 +15,7 @@ pub(crate) mod export_style;
 pub(crate) mod failure;
 pub(crate) mod files;
 mod generate;
+mod hosts;
 mod hub;
 mod inputs;
 mod inspect;
@@ -121,7 +122,7 @@ enum Command {
     Search(hub::SearchArguments),
     /// Download a model from the Hugging Face Hub, or resume a download
     Download(hub::DownloadArguments),
-    /// List the downloaded models
+    /// List the models on this computer: downloaded ones, and those of LM Studio, Ollama and llama.cpp
     Models(hub::ModelsArguments),
     /// Print the completions for a shell
     Completions(shell_help::CompletionsArguments),
@@ -178,40 +179,7 @@ fn open_window(file: Option<PathBuf>) -> Result<(), Failure> {
         Some(path) if is_run_name(&path) || is_lesson_name(&path) => (Some(path), None),
         model => (None, model),
     };
-    crate::app::run(model, document)
-        .map_err(|error| Failure::run(window_failure(&error.to_string(), has_display())))
-}
-
-/// Returns whether there is a display to open a window on, as far as the environment tells.
-fn has_display() -> bool {
-    let names = ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"];
-    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    !cfg!(target_os = "linux") || names.into_iter().any(is_set)
-}
-
-/// Says why the window could not be opened, without the library's paths on the build machine.
-fn window_failure(message: &str, has_display: bool) -> String {
-    let commands = "the commands work without a window: see quartet --help";
-    if !has_display {
-        return format!(
-            "could not open the window: there is no display; set DISPLAY or WAYLAND_DISPLAY; \
-             {commands}"
-        );
-    }
-    let mut words: Vec<String> = Vec::new();
-    for word in message.split(' ') {
-        if word.contains(".rs:") {
-            // The word before it is "at".
-            words.pop();
-            if let Some(last) = words.last_mut() {
-                last.push(':');
-            }
-        } else {
-            words.push(word.to_owned());
-        }
-    }
-    let reason = words.join(" ");
-    format!("could not open the window: {reason}; {commands}")
+    crate::app::run(model, document).map_err(Failure::run)
 }
 
 /// Returns the absolute path, so that the model is found again from another folder.
@@ -231,20 +199,7 @@ fn absolute_path(path: &Path) -> Result<PathBuf, Failure> {
 mod tests {
     use clap::{CommandFactory, Parser};
 
-    use super::{Arguments, Command, window_failure};
-
-    #[test]
-    fn a_window_that_fails_to_open_names_no_path_of_the_build() {
-        let message = "winit EventLoopError: os error at /root/.cargo/winit/src/linux/mod.rs:764: neither \
-                       WAYLAND_DISPLAY nor DISPLAY is set.";
-        let missing = window_failure(message, false);
-        assert!(missing.starts_with("could not open the window: there is no display; set DISPLAY"));
-        let other = window_failure(message, true);
-        assert!(
-            other.starts_with("could not open the window: winit EventLoopError: os error: neither"),
-            "{other}"
-        );
-    }
+    use super::{Arguments, Command};
 
     #[test]
     fn the_argument_definitions_are_consistent() {

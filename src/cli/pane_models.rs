@@ -1,6 +1,5 @@
 //! `--pane-model`: panes that do not use the run's model.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use clap::Args;
@@ -8,7 +7,7 @@ use clap::Args;
 use super::compute::cpu_fallback_note;
 use super::console;
 use super::failure::Failure;
-use super::model::named_source;
+use super::model::{model_path, named_source};
 use super::pane_run::{Console, Engine, Pane, SIGNAL_PAUSE, warn};
 use crate::generation::formatting::pane_letter;
 use crate::generation::{ModelInfo, ModelSource, Vocabulary};
@@ -47,7 +46,6 @@ pub(crate) struct OtherModel {
 impl PaneModelArgument {
     /// Assigns each named pane its model. `main` is the run's model.
     pub(super) fn apply(&self, main: &ModelSource, panes: &mut [Pane]) -> Result<(), Failure> {
-        let letters: Vec<String> = (0..panes.len()).map(pane_letter).collect();
         for (index, PaneModel { letter, source }) in self.pane_models.iter().enumerate() {
             let before = self.pane_models.iter().take(index);
             if before.into_iter().any(|other| other.letter == *letter) {
@@ -55,31 +53,56 @@ impl PaneModelArgument {
                     "--pane-model names pane {letter} twice, but a pane has one model"
                 )));
             }
-            let place = letters.iter().position(|other| other == letter);
-            let Some(pane) = place.and_then(|place| panes.get_mut(place)) else {
-                let known = match letters.as_slice() {
-                    [only] => format!("this run has only pane {only}"),
-                    [.., last] => format!("the panes of this run are A to {last}"),
-                    [] => "this run has no panes".to_owned(),
-                };
+            let place = index_of(letter, panes.len(), "--pane-model")?;
+            if let Some(pane) = panes.get_mut(place) {
+                pane.model = Some(source.clone()).filter(|source| source != main);
+            }
+        }
+        Ok(())
+    }
+
+    /// Fails if a pane that has its own model also runs on a server.
+    pub(super) fn check_hosts(&self, of_panes: &[Option<usize>]) -> Result<(), Failure> {
+        for PaneModel { letter, .. } in &self.pane_models {
+            let place = index_of(letter, of_panes.len(), "--pane-model")?;
+            if of_panes.get(place).is_some_and(Option::is_some) {
                 return Err(Failure::usage(format!(
-                    "--pane-model names pane {letter}, but {known}"
+                    "pane {letter} has a model and a server; leave out --pane-model or --pane-server"
                 )));
-            };
-            pane.model = Some(source.clone()).filter(|source| source != main);
+            }
         }
         Ok(())
     }
 }
 
 fn pane_model(argument: &str) -> Result<PaneModel, String> {
-    let parts = argument.split_once('=');
-    let Some((letter, path)) = parts.filter(|(_, path)| !path.is_empty()) else {
+    let Some((letter, path)) = letter_and_value(argument) else {
         return Err("expected the letter of a pane and a path, such as B=model.gguf".to_owned());
     };
     Ok(PaneModel {
-        letter: letter.trim().to_uppercase(),
-        source: named_source(Path::new(path)),
+        letter,
+        source: named_source(&model_path(path)?),
+    })
+}
+
+/// Splits "b=value" into the letter of a pane, "B", and the value.
+pub(super) fn letter_and_value(argument: &str) -> Option<(String, &str)> {
+    let (letter, value) = argument.split_once('=')?;
+    let letter = letter.trim().to_uppercase();
+    (!value.is_empty()).then_some((letter, value))
+}
+
+/// Returns the index of the pane with this letter. `option` names it: "--pane-model".
+pub(super) fn index_of(letter: &str, n_panes: usize, option: &str) -> Result<usize, Failure> {
+    let letters: Vec<String> = (0..n_panes).map(pane_letter).collect();
+    let index = letters.iter().position(|other| other == letter);
+    index.ok_or_else(|| {
+        let known = match letters.as_slice() {
+            [only] => format!("this run has only pane {only}"),
+            [.., last] => format!("the panes of this run are A to {last}"),
+            [] => "this run has no panes".to_owned(),
+        };
+        Failure::usage(format!("{option} names pane {letter}, but {known}"))
     })
 }
 

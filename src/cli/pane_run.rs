@@ -79,7 +79,8 @@ pub(crate) fn run_panes(
 ) -> Vec<Generation> {
     // The model is loaded before the request, because the record's times start here.
     let prompt = task.prompt();
-    let request = task.into_request(panes);
+    let numbered = (0..).map(GenerationId).zip(panes);
+    let request = task.into_request(numbered);
     let generations = panes.iter().map(|pane| engine.new_text(pane, &prompt));
     let generations = generations.collect();
     engine.run(vec![request], generations, console)
@@ -232,15 +233,18 @@ impl Task {
         })
     }
 
-    /// Returns the request for these panes. A pane's index is its generation id.
-    fn into_request(self, panes: &[Pane]) -> Request {
+    /// Returns the request for these panes.
+    pub(crate) fn into_request<'a>(
+        self,
+        panes: impl IntoIterator<Item = (GenerationId, &'a Pane)>,
+    ) -> Request {
         let request = |(id, pane): (GenerationId, &Pane)| PaneRequest {
             id,
             config: pane.config.clone(),
             model: pane.model.clone(),
             continuation: Continuation::default(),
         };
-        let panes = (0..).map(GenerationId).zip(panes).map(request).collect();
+        let panes = panes.into_iter().map(request).collect();
         // Files keep only the head of each distribution.
         let n_detail_bytes = 0;
         match self {
@@ -337,6 +341,12 @@ impl Record {
         finishes.any(Option::is_none).then_some(())
     }
 
+    /// Returns whether this pane is still running.
+    pub(crate) fn is_unfinished(&self, id: GenerationId) -> bool {
+        let pane = self.panes.get(place_of(id));
+        pane.is_some_and(|pane| pane.text.finish.is_none())
+    }
+
     /// Records which settings of a text its server lacks or applies otherwise.
     pub(crate) fn note_not_applied(&mut self, id: GenerationId, not_applied: Vec<String>) {
         if let Some(pane) = self.panes.get_mut(place_of(id)) {
@@ -426,13 +436,19 @@ impl Record {
     }
 
     pub(crate) fn fail_unfinished(&mut self, error: &str, console: &mut Console) {
-        let texts = self.panes.iter_mut().map(|pane| &mut pane.text);
-        for (place, text) in texts.enumerate() {
-            if text.finish.is_none() {
-                text.end(FinishReason::failed(error));
-                console.progress.clear();
-                console.texts.finished(place, text);
-            }
+        for id in (0..).map(GenerationId).take(self.panes.len()) {
+            self.fail(id, error, console);
+        }
+    }
+
+    /// Ends this pane with an error, unless it has finished.
+    pub(crate) fn fail(&mut self, id: GenerationId, error: &str, console: &mut Console) {
+        let place = place_of(id);
+        let text = self.panes.get_mut(place).map(|pane| &mut pane.text);
+        if let Some(text) = text.filter(|text| text.finish.is_none()) {
+            text.end(FinishReason::failed(error));
+            console.progress.clear();
+            console.texts.finished(place, text);
         }
     }
 }

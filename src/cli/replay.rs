@@ -12,7 +12,7 @@ use super::device::DeviceArgument;
 use super::export_style::PictureArguments;
 use super::failure::Failure;
 use super::files::{check_file, write_file};
-use super::model::DraftModelArgument;
+use super::model::{DraftModelArgument, model_parser};
 use super::named_value::parse_by_name;
 use super::pane_run::{Console, Engine, SIGNAL_PAUSE};
 use super::replay_json;
@@ -68,7 +68,7 @@ pub(super) struct Arguments {
 
     /// The model’s file or folder; not needed for the built-in model. Repeat it for a run with
     /// texts of several models
-    #[arg(long = "model", value_name = "PATH")]
+    #[arg(long = "model", value_name = "PATH", value_parser = model_parser())]
     models: Vec<PathBuf>,
 
     #[command(flatten)]

@@ -10,15 +10,15 @@ use serde_json::{Value, json};
 use super::console;
 use super::count::count;
 use super::failure::Failure;
+use super::hosts::Hosts;
 use super::interrupt::Interrupt;
-use super::pane_run::{Console, Pane, Record, SIGNAL_PAUSE};
+use super::pane_models::{index_of, letter_and_value};
+use super::pane_run::SIGNAL_PAUSE;
+use crate::generation::ModelInfo;
 use crate::generation::formatting::grouped;
-use crate::generation::{
-    Continuation, Generation, GenerationId, ModelInfo, PromptRecord, PromptText, TextModels,
-};
 use crate::worker::{
-    Event, KeySource, PaneRequest, SampledBy, ServerConfig, ServerEvent, ServerInfo, ServerKind,
-    ServerRequest, ServerWorker,
+    KeySource, SampledBy, ServerConfig, ServerEvent, ServerInfo, ServerKind, ServerRequest,
+    ServerWorker,
 };
 
 /// The arguments of `quartet server`.
@@ -44,14 +44,46 @@ pub(super) struct ServerArguments {
     #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["model", "draft_model", "compare", "pane_models"])]
     server: Option<String>,
 
+    /// A server for one pane: the letter of the pane, and the server’s address. Repeat it for more
+    /// panes; the other panes run on --server or on this computer, at the same time. The options
+    /// below apply to all servers
+    #[arg(
+        long = "pane-server",
+        value_name = "PANE=ADDRESS",
+        value_parser = pane_server,
+        conflicts_with = "compare"
+    )]
+    pane_servers: Vec<PaneServer>,
+
     #[command(flatten)]
     details: Details,
 
     /// Let the server’s own sampler choose the tokens, with the settings that it supports. By
     /// default, Quartet’s chain chooses from the probabilities that the server reports, which takes
     /// one request per token
-    #[arg(long, requires = "server")]
+    #[arg(long)]
     server_sampler: bool,
+}
+
+/// A pane's own server, as written on the command line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct PaneServer {
+    /// "B".
+    letter: String,
+    address: String,
+}
+
+fn pane_server(argument: &str) -> Result<PaneServer, String> {
+    let Some((letter, address)) = letter_and_value(argument) else {
+        return Err(
+            "expected the letter of a pane and an address, such as B=http://127.0.0.1:8080"
+                .to_owned(),
+        );
+    };
+    Ok(PaneServer {
+        letter,
+        address: address.trim().to_owned(),
+    })
 }
 
 /// More tokens than any vocabulary has.
@@ -125,21 +157,62 @@ impl Details {
 }
 
 impl ServerArguments {
-    /// Returns how to reach the server, if the panes run on one. Fails if only details are given.
-    pub(super) fn config(&self) -> Result<Option<ServerConfig>, Failure> {
-        let Some(address) = &self.server else {
+    /// Returns where each of the panes runs. Fails if only details are given, or if a pane that
+    /// does not exist is named.
+    pub(super) fn hosts(&self, n_panes: usize) -> Result<Hosts, Failure> {
+        if self.server.is_none() && self.pane_servers.is_empty() {
             let sampler = self.server_sampler.then_some("--server-sampler");
             return match sampler.or_else(|| self.details.first_option()) {
-                Some(option) => Err(Failure::usage(format!("{option} needs --server ADDRESS"))),
-                None => Ok(None),
+                Some(option) => Err(Failure::usage(format!(
+                    "{option} needs --server ADDRESS or --pane-server PANE=ADDRESS"
+                ))),
+                None => Ok(Hosts {
+                    servers: Vec::new(),
+                    of_panes: vec![None; n_panes],
+                }),
             };
-        };
+        }
+        let mut addresses = vec![self.server.as_deref(); n_panes];
+        for (index, PaneServer { letter, address }) in self.pane_servers.iter().enumerate() {
+            let mut before = self.pane_servers.iter().take(index);
+            if before.any(|other| other.letter == *letter) {
+                return Err(Failure::usage(format!(
+                    "--pane-server names pane {letter} twice, but a pane runs on one server"
+                )));
+            }
+            let pane = index_of(letter, n_panes, "--pane-server")?;
+            if let Some(server) = addresses.get_mut(pane) {
+                *server = Some(address);
+            }
+        }
+        self.hosts_at(&addresses)
+    }
+
+    /// Returns the hosts of panes that run at these addresses, or on this computer.
+    fn hosts_at(&self, addresses: &[Option<&str>]) -> Result<Hosts, Failure> {
         let sampled_by = if self.server_sampler {
             SampledBy::Server
         } else {
             SampledBy::Chain
         };
-        self.details.config(address, sampled_by).map(Some)
+        let mut hosts = Hosts::default();
+        let mut known: Vec<&str> = Vec::new();
+        for address in addresses {
+            let server = address.map(|address| {
+                let found = known.iter().position(|other| *other == address);
+                found.unwrap_or_else(|| {
+                    known.push(address);
+                    known.len() - 1
+                })
+            });
+            hosts.of_panes.push(server);
+        }
+        for address in known {
+            hosts
+                .servers
+                .push(self.details.config(address, sampled_by)?);
+        }
+        Ok(hosts)
     }
 }
 
@@ -176,7 +249,7 @@ fn server_json(server: &ServerInfo, n_probs: usize) -> Value {
 }
 
 /// Connects, and waits until the server has described itself.
-fn connected(
+pub(super) fn connected(
     worker: &mut ServerWorker,
     interrupt: &Interrupt,
 ) -> Result<(Arc<ServerInfo>, Arc<ModelInfo>, usize), Failure> {
@@ -249,88 +322,4 @@ fn table(server: &ServerInfo, n_probs: usize) -> String {
         writeln!(table, "{title:<13}{text}").ok();
     }
     table
-}
-
-/// Runs all panes on a server and returns their records, as [`super::pane_run::run_panes`] does on
-/// the engine.
-pub(super) fn run_panes(
-    config: ServerConfig,
-    prompt: PromptText,
-    panes: Vec<Pane>,
-    console: &mut Console,
-) -> Result<Vec<Generation>, Failure> {
-    let mut worker = ServerWorker::start(config, || {});
-    console.progress.milestone("Connecting to the server");
-    let connected = connected(&mut worker, &console.interrupt);
-    console.progress.clear();
-    let (_, model, _) = connected?;
-    let unread = Arc::new(PromptRecord {
-        text: prompt.text.clone(),
-        ..PromptRecord::default()
-    });
-    let requests = (0..).map(GenerationId).zip(&panes);
-    let requests = requests.map(|(id, pane)| PaneRequest {
-        id,
-        config: pane.config.clone(),
-        model: None,
-        continuation: Continuation::default(),
-    });
-    worker.send(ServerRequest::Generate {
-        prompt,
-        panes: requests.collect(),
-    });
-    let models = TextModels {
-        model,
-        ..TextModels::default()
-    };
-    let texts = panes
-        .into_iter()
-        .map(|pane| Generation::begin(pane.name, pane.config, unread.clone(), models.clone()));
-    let record = Record::of(texts.collect());
-    Ok(collect(&mut worker, record, console))
-}
-
-fn collect(
-    worker: &mut ServerWorker,
-    mut record: Record,
-    console: &mut Console,
-) -> Vec<Generation> {
-    let (mut stopping, mut vocabulary) = (false, Arc::default());
-    while let Some(event) = record
-        .unfinished()
-        .and_then(|()| worker.wait_at_most(SIGNAL_PAUSE))
-    {
-        match event {
-            Some(ServerEvent::Progress(progress)) => {
-                record.note(Event::Progress(progress), console);
-            }
-            Some(ServerEvent::Vocabulary(known)) => vocabulary = known,
-            Some(ServerEvent::Noted {
-                id,
-                notes,
-                not_applied,
-            }) => {
-                console.progress.clear();
-                record.note_not_applied(id, not_applied);
-                for note in &notes {
-                    console::note(note);
-                }
-            }
-            Some(ServerEvent::Panicked { message }) => {
-                record.fail_unfinished(&format!("Quartet failed unexpectedly: {message}"), console);
-            }
-            Some(ServerEvent::Connected { .. } | ServerEvent::ConnectFailed { .. }) | None => {}
-        }
-        if console.interrupt.is_raised() && !stopping {
-            worker.send(ServerRequest::StopAll);
-            stopping = true;
-        }
-    }
-    record.fail_unfinished("the connection ended unexpectedly", console);
-    console.progress.clear();
-    let mut texts = record.into_texts();
-    for text in &mut texts {
-        text.vocabulary = Arc::clone(&vocabulary);
-    }
-    texts
 }

@@ -1,5 +1,7 @@
 //! Prints texts to standard output as they are generated: a single pane token by token, several
-//! panes line by line or each as a block when it finishes.
+//! panes line by line, or as blocks in the order of the panes.
+
+use std::collections::BTreeMap;
 
 use super::console;
 use super::failure::Failure;
@@ -26,8 +28,8 @@ enum Mode {
     Off,
     /// One pane, token by token.
     Live(LiveText),
-    /// Each pane when it finishes.
-    Blocks,
+    /// Each pane when it and all panes before it have finished.
+    Blocks(Blocks),
     /// Several panes as they are generated, line by line.
     Lines(Vec<(LiveText, TextLines)>),
 }
@@ -41,11 +43,12 @@ impl TextOutput {
         }
     }
 
-    /// Prints a single pane as it is generated, and several panes as they finish.
+    /// Prints a single pane as it is generated, and several panes in their order, each once it and
+    /// those before it have finished.
     pub(super) fn of_panes(n_panes: usize) -> Self {
         let mode = match n_panes {
             1 => Mode::Live(LiveText::default()),
-            _ => Mode::Blocks,
+            _ => Mode::Blocks(Blocks::default()),
         };
         Self {
             mode,
@@ -74,7 +77,7 @@ impl TextOutput {
     /// of a stop sequence.
     pub(super) fn stepped(&mut self, place: usize, pane: &Generation) {
         let text = match &mut self.mode {
-            Mode::Off | Mode::Blocks => return,
+            Mode::Off | Mode::Blocks(_) => return,
             Mode::Live(live) => live.advance(pane),
             Mode::Lines(panes) => panes
                 .get_mut(place)
@@ -86,16 +89,16 @@ impl TextOutput {
 
     /// Prints the rest of the pane at this index, which has finished.
     pub(super) fn finished(&mut self, place: usize, pane: &Generation) {
-        if pane.steps.is_empty() && error_of(pane).is_some() {
-            return;
-        }
+        let is_empty = pane.steps.is_empty() && error_of(pane).is_some();
         let text = match &mut self.mode {
+            Mode::Blocks(blocks) => {
+                let letter = pane_letter(place);
+                let block = || format!("{letter} · {}", LiveText::default().rest(pane));
+                blocks.finish(place, if is_empty { String::new() } else { block() })
+            }
+            _ if is_empty => return,
             Mode::Off => return,
             Mode::Live(live) => live.rest(pane),
-            Mode::Blocks => {
-                let letter = pane_letter(place);
-                format!("{letter} · {}", LiveText::default().rest(pane))
-            }
             Mode::Lines(panes) => panes
                 .get_mut(place)
                 .map(|(live, lines)| lines.finish(&live.rest(pane)))
@@ -104,8 +107,12 @@ impl TextOutput {
         self.print(&text);
     }
 
-    /// Returns the first error of writing to standard output.
-    pub(super) fn into_result(self) -> Result<(), Failure> {
+    /// Prints what is left, and returns the first error of writing to standard output.
+    pub(super) fn into_result(mut self) -> Result<(), Failure> {
+        if let Mode::Blocks(blocks) = &mut self.mode {
+            let rest = blocks.rest();
+            self.print(&rest);
+        }
         self.failure.map_or(Ok(()), Err)
     }
 
@@ -113,6 +120,33 @@ impl TextOutput {
         if self.failure.is_none() && !text.is_empty() {
             self.failure = console::print(text.as_bytes()).err();
         }
+    }
+}
+
+/// The texts of several panes, which are printed in the panes’ order.
+#[derive(Debug, Default)]
+struct Blocks {
+    /// How many panes have been printed.
+    n_printed: usize,
+    /// The finished texts, by the index of the pane.
+    finished: BTreeMap<usize, String>,
+}
+
+impl Blocks {
+    /// Notes the text of a pane, and returns what can be printed now.
+    fn finish(&mut self, place: usize, text: String) -> String {
+        self.finished.insert(place, text);
+        let mut printed = String::new();
+        while let Some(text) = self.finished.remove(&self.n_printed) {
+            printed += &text;
+            self.n_printed += 1;
+        }
+        printed
+    }
+
+    /// Returns the texts that wait for a pane that has not finished.
+    fn rest(&mut self) -> String {
+        std::mem::take(&mut self.finished).into_values().collect()
     }
 }
 
@@ -233,7 +267,7 @@ fn start_of(stop: &str, text: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::{LiveText, N_MAX_HEADING, shortened};
+    use super::{Blocks, LiveText, N_MAX_HEADING, shortened};
     use crate::generation::testing::generation;
     use crate::generation::{FinishReason, Generation, Piece};
 
@@ -246,6 +280,19 @@ mod tests {
             shortened(&longer),
             format!("{settings}… and 1,234 more characters")
         );
+    }
+
+    #[test]
+    fn blocks_are_printed_in_the_order_of_the_panes() {
+        let mut blocks = Blocks::default();
+        let mut finish = |place: usize, text: &str| blocks.finish(place, text.to_owned());
+        assert_eq!(finish(2, "C"), "");
+        assert_eq!(finish(0, "A"), "A");
+        // B has failed and has no text.
+        assert_eq!(finish(1, ""), "C");
+        assert_eq!(finish(4, "E"), "");
+        assert_eq!(blocks.rest(), "E");
+        assert_eq!(blocks.rest(), "");
     }
 
     /// Generates these pieces and returns what is printed after each, then at the end.

@@ -15,6 +15,9 @@ pub mod analysis;
 /// Conversion of settings to and from text.
 pub mod interop;
 
+/// What is wrong with a JSON text, in plain words.
+pub mod json_words;
+
 /// The words that the window and the lessons use.
 pub mod glossary;
 

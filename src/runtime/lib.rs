@@ -1,6 +1,6 @@
 //! What runs models: the engine, downloads, servers, and the threads that they work on.
 
-use quartet_core::{decoding, generation, interop};
+use quartet_core::{decoding, generation, interop, json_words};
 use quartet_kernels as kernels;
 
 /// Models: loading, tokenizer, forward pass, KV cache and sessions.

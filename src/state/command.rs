@@ -240,6 +240,8 @@ pub enum Effect {
     EndServer(ServedModel),
     /// Send a request to the download threads.
     Hub(DownloadRequest),
+    /// Look for the models that programs keep on this computer.
+    FindModels,
     /// Check whether these models still exist and how large they are.
     CheckModelFiles(Vec<PathBuf>),
     /// Check whether a dropped file or folder is a model.

@@ -83,9 +83,9 @@ pub use lessons::{
 };
 pub(crate) use models::unix_time_secs;
 pub use models::{
-    DeviceRow, HubCommand, HubRow, HubRowStatus, HubState, MAX_RECENT, ModelRow, ModelRowStatus,
-    ModelStatus, Models, ModelsCommand, ModelsTab, ReadyModel, RecentModel, Reopening,
-    ThreadChoice, recorded_formats,
+    DeviceRow, HubCommand, HubRow, HubRowStatus, HubState, MAX_RECENT, ModelGroup, ModelRow,
+    ModelRowStatus, ModelStatus, Models, ModelsCommand, ModelsTab, ReadyModel, RecentModel,
+    Reopening, ThreadChoice, recorded_formats,
 };
 pub use notice::{Notice, NoticeAction, NoticeKind, Notices, capitalize};
 pub use pace::Pace;

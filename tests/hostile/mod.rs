@@ -3,6 +3,7 @@
 mod corpus;
 mod determinism;
 #[cfg(target_os = "linux")]
+mod endless;
 #[cfg(target_os = "linux")]
 mod faults;
 mod gguf_lies;

@@ -24,6 +24,11 @@ pub(crate) fn command(bench: &Bench, arguments: &[&str]) -> Command {
         .env("HF_HOME", bench.cache.path())
         .env("HF_TOKEN", "hf_from_the_shell")
         .env("NO_PROXY", "127.0.0.1")
+        // No models of other programs.
+        .env("HOME", bench.cache.path().join("home"))
+        .env_remove("OLLAMA_MODELS")
+        .env_remove("LLAMA_CACHE")
+        .env_remove("XDG_CACHE_HOME")
         .env_remove("HF_HUB_CACHE")
         .env_remove("HF_HUB_OFFLINE")
         .env_remove("TRANSFORMERS_OFFLINE")
@@ -64,7 +69,145 @@ fn a_model_is_found_downloaded_and_listed() {
     );
 
     let listed = text(&quartet(&bench, &["models"]).stdout);
-    assert_eq!(listed, format!("{GGUF}  Q8_0 · 1.0 MB\n    {path}\n"));
+    let folder = bench.cache.path().join("hub").display().to_string();
+    let expected = format!("Hugging Face cache  {folder}\n  {GGUF}  Q8_0 · 1.0 MB\n    {path}\n");
+    assert_eq!(listed, expected);
+}
+
+#[test]
+fn a_pasted_address_downloads_the_file_it_names() {
+    for wanted in [
+        format!("{GGUF}:Q8_0"),
+        format!("hf.co/{GGUF}:q8_0"),
+        format!("https://huggingface.co/{GGUF}/blob/main/{LARGE}"),
+    ] {
+        let bench = Bench::new();
+        let downloaded = quartet(&bench, &["download", &wanted]);
+        assert!(downloaded.status.success(), "{}", text(&downloaded.stderr));
+        let path = text(&downloaded.stdout);
+        assert!(path.trim_end().ends_with(LARGE), "{wanted}: {path}");
+        // The same names find it without the Hub.
+        let n_requests = bench.server.requests().len();
+        let inspected = quartet(&bench, &["inspect", &wanted]);
+        let error = text(&inspected.stderr);
+        assert!(
+            error.contains(path.trim_end()),
+            "it is no real model: {error}"
+        );
+        assert_eq!(bench.server.requests().len(), n_requests);
+    }
+    let bench = Bench::new();
+    let both = quartet(
+        &bench,
+        &["download", &format!("{GGUF}:Q8_0"), "--file", "Q4_0"],
+    );
+    assert_eq!(both.status.code(), Some(2));
+    assert!(text(&both.stderr).contains("leave out one of them"));
+    let missing = quartet(&bench, &["inspect", &format!("{GGUF}:Q8_0")]);
+    assert_eq!(missing.status.code(), Some(2));
+    let error = text(&missing.stderr);
+    assert!(
+        error.contains(&format!("quartet download {GGUF}:Q8_0")),
+        "{error}"
+    );
+    assert!(bench.server.requests().is_empty());
+}
+
+#[test]
+fn a_downloaded_model_is_used_while_offline() {
+    let bench = Bench::new();
+    let wanted = format!("{GGUF}:Q8_0");
+    let path = text(&quartet(&bench, &["download", &wanted]).stdout);
+    let n_requests = bench.server.requests().len();
+    let offline = command(&bench, &["download", &wanted])
+        .env("HF_HUB_OFFLINE", "1")
+        .output()
+        .unwrap();
+    assert_eq!(text(&offline.stdout), path, "{}", text(&offline.stderr));
+    let other = command(&bench, &["download", &format!("{GGUF}:Q4_0")])
+        .env("HF_HUB_OFFLINE", "1")
+        .output()
+        .unwrap();
+    assert!(text(&other.stderr).contains("HF_HUB_OFFLINE is set"));
+    assert_eq!(bench.server.requests().len(), n_requests);
+    // Nobody listens there.
+    let unreachable = command(&bench, &["download", &wanted])
+        .env("HF_ENDPOINT", "http://127.0.0.1:9")
+        .output()
+        .unwrap();
+    assert_eq!(
+        text(&unreachable.stdout),
+        path,
+        "{}",
+        text(&unreachable.stderr)
+    );
+}
+
+#[test]
+fn models_of_other_programs_are_listed() {
+    let bench = Bench::new();
+    let home = bench.cache.path();
+    let write = |path: &str, content: &str| {
+        let path = home.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, content).unwrap();
+    };
+    write(".lmstudio/models/fox/den/den-Q8_0.gguf", "GGUF");
+    let digest = "0".repeat(64);
+    write(&format!("ollama/blobs/sha256-{digest}"), "GGUF");
+    let manifest = format!(
+        r#"{{"layers": [{{"mediaType": "application/vnd.ollama.image.model", "digest": "sha256:{digest}"}}]}}"#
+    );
+    write(
+        "ollama/manifests/registry.ollama.ai/library/tiny/1b",
+        &manifest,
+    );
+    write("llama/fox_hole-Q4_0.gguf", "GGUF");
+    let run = |words: &[&str]| {
+        let mut command = command(&bench, words);
+        command
+            .env("HOME", home)
+            .env("OLLAMA_MODELS", home.join("ollama"));
+        command
+            .env("LLAMA_CACHE", home.join("llama"))
+            .output()
+            .unwrap()
+    };
+    let page = text(&run(&["models"]).stdout);
+    let expected = format!(
+        "LM Studio  ~/.lmstudio/models\n  den-Q8_0  Q8_0 · 4 bytes\n    {home}/.lmstudio/models/fox/den/den-Q8_0.gguf\n\n\
+         Ollama  ~/ollama\n  tiny:1b  GGUF · 4 bytes\n    {home}/ollama/blobs/sha256-{digest}\n\n\
+         llama.cpp  ~/llama\n  fox_hole-Q4_0  Q4_0 · 4 bytes\n    {home}/llama/fox_hole-Q4_0.gguf\n",
+        home = home.display()
+    );
+    assert_eq!(page, expected);
+    let lines = text(&run(&["models", "--json"]).stdout);
+    let json: Vec<serde_json::Value> = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(json.len(), 3);
+    assert_eq!(
+        (&json[1]["program"], &json[1]["name"]),
+        (&"Ollama".into(), &"tiny:1b".into())
+    );
+    assert_eq!(json[1]["repository"], serde_json::Value::Null);
+    // A name of Ollama's is a model too.
+    let inspected = text(&run(&["inspect", "tiny:1b"]).stderr);
+    assert!(
+        inspected.contains(&format!("sha256-{digest}")),
+        "{inspected}"
+    );
+    let folder = home.join("llama");
+    let named = run(&["models", folder.to_str().unwrap()]);
+    assert!(text(&named.stdout).starts_with("Folder  ~/llama\n  fox_hole-Q4_0"));
+    let missing = run(&["models", "no/such/folder"]);
+    assert_eq!(missing.status.code(), Some(1));
+    let error = text(&missing.stderr);
+    assert_eq!(
+        error,
+        "error: could not read the folder: No such file or directory\nno/such/folder\n"
+    );
 }
 
 #[test]

@@ -1,11 +1,13 @@
 //! Downloads that succeed, with and without pauses.
 
 use std::fs;
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Barrier};
 
 use quartet::hub::{
-    DownloadControl, DownloadPhase, HubError, ModelFormat, Outcome, PartialDownload,
+    DownloadControl, DownloadPhase, DownloadTarget, Hub, HubConfig, HubError, Links, ModelFormat,
+    Outcome, PartialDownload,
 };
 
 use crate::hub::bench::{
@@ -42,6 +44,57 @@ fn a_download_ends_in_the_standard_cache_layout() {
     assert_eq!(
         bench.server.starts(),
         (0..N_LARGE).step_by(PIECE).collect::<Vec<_>>()
+    );
+}
+
+/// How links fail on exFAT, and on some network drives.
+fn no_link(_: &Path, _: &Path) -> io::Result<()> {
+    Err(io::Error::from_raw_os_error(1))
+}
+
+/// Returns the Hub with its cache on a disk that has no links.
+fn hub_without_links(bench: &Bench) -> Hub {
+    let links = Links {
+        symbolic: no_link,
+        hard: no_link,
+    };
+    Hub::open(HubConfig {
+        links,
+        ..bench.config()
+    })
+    .unwrap()
+}
+
+#[test]
+fn a_disk_without_links_keeps_each_file_once_and_finds_it_again() {
+    let bench = Bench::new();
+    let hub = hub_without_links(&bench);
+    let fetch = |wanted: DownloadTarget| {
+        let outcome = hub.download(&wanted, &mut |_| DownloadControl::Continue);
+        path_of(outcome.unwrap())
+    };
+    let path = fetch(large());
+    assert_eq!(fs::read(&path).unwrap(), bytes(N_LARGE, 2));
+    assert!(fs::symlink_metadata(&path).unwrap().is_file());
+    // The content is not kept twice.
+    let moved = format!("{}.moved", bench.checksum);
+    assert_eq!(bench.blobs(GGUF), [moved]);
+    assert_eq!(bench.offered(), vec![path.clone()]);
+    // Nothing is downloaded again, also by a program that has links.
+    let n_ranges = bench.server.starts().len();
+    assert_eq!(fetch(large()), path);
+    assert_eq!(path_of(bench.download().unwrap()), path);
+    assert_eq!(bench.server.starts().len(), n_ranges);
+    // A file that was deleted is.
+    fs::remove_file(&path).unwrap();
+    assert_eq!(fetch(large()), path);
+    assert_eq!(fs::read(&path).unwrap(), bytes(N_LARGE, 2));
+    assert_eq!(bench.server.starts().len(), 2 * n_ranges);
+    // A folder works too.
+    let folder = fetch(wanted(FOLDER, None));
+    assert_eq!(
+        fs::read(folder.join("model.safetensors")).unwrap(),
+        folder_weights()
     );
 }
 

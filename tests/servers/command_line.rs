@@ -66,6 +66,62 @@ fn a_run_over_a_server_is_printed_recorded_and_exported() {
 }
 
 #[test]
+fn panes_can_run_on_two_servers_and_on_this_computer_at_once() {
+    let (llama, vllm) = (StandIn::start(Kind::Llama), StandIn::start(Kind::Vllm));
+    let [b, c] =
+        [("B", &llama), ("C", &vllm)].map(|(pane, server)| format!("{pane}={}", server.address));
+    let folder = tempfile::tempdir().unwrap();
+    let json = folder.path().join("run.json");
+    let mut words = vec!["generate", "--prompt", PROMPT, "--max-tokens", "4"];
+    words.extend(["--pane", "greedy"].repeat(4));
+    words.extend([
+        "--pane-server",
+        &b,
+        "--pane-server",
+        &c,
+        "--pane-model",
+        "D=built-in",
+    ]);
+    words.extend(["--json", json.to_str().unwrap()]);
+    let output = quartet(&words);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    // The panes are printed in their order, whichever ends first.
+    let printed = text(&output.stdout);
+    let letters: Vec<&str> = printed
+        .lines()
+        .filter(|line| line.contains(" · Greedy"))
+        .map(|line| &line[..1])
+        .collect();
+    assert_eq!(letters, ["A", "B", "C", "D"], "{printed}");
+    let run: Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
+    let panes = run["panes"].as_array().unwrap();
+    let model = |pane: &Value| pane.get("model").unwrap_or(&run["model"])["implementation"].clone();
+    let models: Vec<Value> = panes.iter().map(model).collect();
+    assert_eq!(models, ["quartet", "server", "server", "quartet"]);
+    for pane in panes {
+        assert_eq!(pane["steps"].as_array().unwrap().len(), 4);
+    }
+    // Both servers have the same toy model.
+    assert_eq!(panes[1]["text"], panes[2]["text"]);
+    assert_ne!(panes[0]["text"], panes[1]["text"]);
+}
+
+#[test]
+fn a_server_that_fails_leaves_the_other_panes_alone() {
+    let server = StandIn::start(Kind::Llama);
+    server.fail("/completion", 2, Fault::Refused(500, "", ""));
+    let b = format!("B={}", server.address);
+    let mut words = vec!["generate", "--prompt", PROMPT, "--max-tokens", "5"];
+    words.extend(["--pane", "greedy", "--pane", "greedy", "--pane-server", &b]);
+    let output = quartet(&words);
+    assert_eq!(output.status.code(), Some(1));
+    let printed = text(&output.stdout);
+    assert!(printed.contains("[Token limit, 5 tokens]"), "{printed}");
+    assert!(printed.contains("2 tokens]"), "{printed}");
+    assert!(text(&output.stderr).contains("returned a server error (500)"));
+}
+
+#[test]
 fn a_servers_own_sampler_can_choose_the_tokens() {
     let server = StandIn::start(Kind::OpenAi);
     let output = quartet(&[
@@ -154,10 +210,26 @@ fn arguments_that_do_not_fit_are_refused() {
             &["--server", "a", "--model", "b"][..],
             "cannot be used with",
         ),
-        (&["--server-sampler"], "--server <ADDRESS>"),
+        (
+            &["--server-sampler"],
+            "--server-sampler needs --server ADDRESS or --pane-server PANE=ADDRESS",
+        ),
         (
             &["--server-sampler", "--model", "b"],
             "--server-sampler needs --server ADDRESS",
+        ),
+        (&["--pane-server", "B"], "such as B=http://127.0.0.1:8080"),
+        (
+            &["--pane-server", "J=http://127.0.0.1:1"],
+            "--pane-server names pane J, but the panes of this run are A to D",
+        ),
+        (
+            &["--pane-server", "b=http://a", "--pane-server", "B=http://b"],
+            "--pane-server names pane B twice",
+        ),
+        (
+            &["--pane-server", "B=http://a", "--pane-model", "B=built-in"],
+            "pane B has a model and a server",
         ),
         (
             &["--server-kind", "vllm"],

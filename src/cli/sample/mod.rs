@@ -41,9 +41,9 @@ pub(super) struct Arguments {
     )]
     logits: String,
 
-    /// The tokens' names, such as "the, a, an"; by default their ids
-    #[arg(long, value_name = "NAMES")]
-    tokens: Option<String>,
+    /// The names of the tokens, such as "the, a, an"; by default their ids
+    #[arg(long, alias = "tokens", value_name = "NAMES")]
+    names: Option<String>,
 
     /// The ids of the preceding tokens, such as "3 1 4"
     #[arg(long, value_name = "IDS")]
@@ -212,8 +212,8 @@ impl Arguments {
             Some(path) => write_file(path, &json()?).map_err(Failure::run)?,
             None => {}
         }
-        let tokens = self.tokens.as_deref().unwrap_or_default();
-        let names: Vec<&str> = tokens.split(',').map(str::trim).collect();
+        let names = self.names.as_deref().unwrap_or_default();
+        let names: Vec<&str> = names.split(',').map(str::trim).collect();
         let tables: Vec<String> = answers
             .iter()
             .map(|answer| table::render(answer, &names))

@@ -9,6 +9,7 @@ use super::{Arguments, Failure};
 use crate::analysis::by_hand::LogitRow;
 use crate::cli::text_input::read_text;
 use crate::decoding::TokenId;
+use crate::json_words::json_words;
 
 /// The accepted forms of JSON.
 const SHAPES: &str = "a list of numbers, {\"logits\": […], \"history\": […], \"n_prompt\": n}, or a \
@@ -63,7 +64,10 @@ fn rows(json: &str, defaults: &LogitRow) -> Result<Vec<LogitRow>, String> {
 }
 
 fn entries(json: &str) -> Result<Vec<Entry>, String> {
-    let refused = |reason: serde_json::Error| format!("the scores are not {SHAPES}: {reason}");
+    let refused = |error: serde_json::Error| {
+        let reason = json_words(&error);
+        format!("the scores are not {SHAPES}: {reason}")
+    };
     let value: Value = serde_json::from_str(json).map_err(|error| {
         if let Some(written) = infinity_in(json) {
             return format!(

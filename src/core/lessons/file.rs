@@ -11,6 +11,7 @@ use super::lesson::{Curve, Lesson, LessonStep, Ring, Setup};
 use super::problem::LessonProblem;
 use super::questions::{PredictTable, pane};
 use super::template::{Template, numbers_in};
+use crate::json_words::reader_words;
 
 /// The version of the format.
 const FORMAT: i64 = 1;
@@ -98,7 +99,7 @@ impl Lesson {
         }
         let file: File = toml::from_str(source).map_err(|error| {
             let span = error.span().unwrap_or_default();
-            LessonProblem::at(source, &span, error.message())
+            LessonProblem::at(source, &span, reader_words(error.message()))
         })?;
         Reader { source }.lesson(&file)
     }

@@ -43,7 +43,12 @@ fn a_lesson_is_read() {
 fn a_mistake_in_a_file_is_reported_with_its_line() {
     for (from, to, line, message) in [
         ("format = 1", "format = 2", 1, "format 2 is unknown"),
-        ("format = 1", "format = \"1\"", 1, "invalid type"),
+        (
+            "format = 1",
+            "format = \"1\"",
+            1,
+            "the text \"1\" instead of a whole number",
+        ),
         ("id = \"small\"", "id = \"Small one\"", 2, "lower-case"),
         ("title = \"A small lesson\"", "title = \"\"", 3, "empty"),
         ("minutes = 3", "minutes = 0", 5, "1 to 60 minutes"),
@@ -51,7 +56,7 @@ fn a_mistake_in_a_file_is_reported_with_its_line() {
             "minutes = 3",
             "minutes = 3\nhours = 1",
             6,
-            "unknown field `hours`",
+            "‘hours’ is unknown; known are format, id, title",
         ),
         ("minutes = 3", "minutes = ", 5, ""),
         ("\"temp 0.5\"]", "\"warm 0.5\"]", 9, "warm"),
@@ -97,13 +102,10 @@ fn a_mistake_in_a_file_is_reported_with_its_line() {
 #[test]
 fn a_missing_part_is_reported() {
     for (part, message) in [
-        ("title = \"A small lesson\"\n", "missing field `title`"),
-        ("tokens = 4\n", "missing field `tokens`"),
-        (
-            "ask = \"How likely is it at 0.5?\"\n",
-            "missing field `ask`",
-        ),
-        ("solve = [\"generate\"]\n", "missing field `solve`"),
+        ("title = \"A small lesson\"\n", "‘title’ is missing"),
+        ("tokens = 4\n", "‘tokens’ is missing"),
+        ("ask = \"How likely is it at 0.5?\"\n", "‘ask’ is missing"),
+        ("solve = [\"generate\"]\n", "‘solve’ is missing"),
         (
             "probability = { label = \"fox\", answer = \"B.token.1.final\" }\n",
             "a prediction has",

@@ -8,16 +8,15 @@ mod format_2;
 mod layout;
 mod repeated;
 mod settings;
-mod type_words;
 
 use serde::{Deserialize, Serialize};
 
 use self::layout::Layout;
 pub use self::repeated::contradictions_of;
-use self::type_words::type_words;
 use super::text_file::without_byte_order_mark;
 use crate::analysis::contradictions::Contradiction;
 use crate::generation::Generation;
+use crate::json_words::{json_place, json_words};
 
 /// The current format version, in which files are written.
 pub const FORMAT_VERSION: u32 = 2;
@@ -178,17 +177,13 @@ pub fn read(bytes: &[u8]) -> Result<RunFile, ParseError> {
 /// within a number from one with a malformed number.
 fn parse_error(error: serde_json::Error, bytes: &[u8]) -> ParseError {
     let text = bytes.trim_ascii();
-    let place = place_of(&error);
+    let place = json_place(&error);
     match ParseError::from(error) {
         ParseError::Unreadable { .. } if text.starts_with(b"{") && !text.ends_with(b"}") => {
             ParseError::Incomplete { place }
         }
         other => other,
     }
-}
-
-fn place_of(error: &serde_json::Error) -> String {
-    format!("line {}, column {}", error.line(), error.column())
 }
 
 /// Loads the generations of a run file.
@@ -199,7 +194,7 @@ pub fn parse(bytes: &[u8]) -> Result<Vec<Generation>, ParseError> {
 impl From<serde_json::Error> for ParseError {
     fn from(error: serde_json::Error) -> Self {
         let message = error.to_string();
-        let place = place_of(&error);
+        let place = json_place(&error);
         if error.is_eof() && error.column() > 1 {
             return Self::Incomplete { place };
         }
@@ -216,10 +211,8 @@ impl From<serde_json::Error> for ParseError {
                 return Self::UnknownContent { what };
             }
         }
-        let message = match type_words(&message) {
-            Some(words) => format!("{words}, at {place}"),
-            None => message,
-        };
-        Self::Unreadable { message }
+        Self::Unreadable {
+            message: json_words(&error),
+        }
     }
 }

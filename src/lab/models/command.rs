@@ -9,7 +9,7 @@ use crate::cli::compute::ComputeArguments;
 use crate::cli::console;
 use crate::cli::count::{N_MAX_TOKENS, count};
 use crate::cli::failure::Failure;
-use crate::cli::model::named_source;
+use crate::cli::model::{model_parser, named_source};
 use crate::cli::named_value::parse_by_name;
 use crate::cli::pane_run::Console;
 use crate::cli::panes::pane_settings;
@@ -32,11 +32,11 @@ use crate::worker::{CacheType, InputBits};
 pub(crate) struct Arguments {
     /// The model whose distributions are the reference: a GGUF file, a folder with config.json,
     /// tokenizer.json and safetensors, or the word built-in
-    #[arg(value_name = "MODEL_A")]
+    #[arg(value_name = "MODEL_A", value_parser = model_parser())]
     a: PathBuf,
 
     /// The model to compare with it, which may be the same one computed in a different way
-    #[arg(value_name = "MODEL_B")]
+    #[arg(value_name = "MODEL_B", value_parser = model_parser())]
     b: PathBuf,
 
     /// The text that both read; `-` reads it from standard input. A final line break is dropped

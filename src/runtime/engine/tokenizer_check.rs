@@ -6,6 +6,8 @@ use base64::prelude::BASE64_STANDARD;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::json_words::json_words;
+
 /// The largest factor by which a file may lengthen a text. Ordinary files lengthen it up to
 /// 33-fold, for a single ligature.
 const MAX_GROWTH: f64 = 1e4;
@@ -25,7 +27,7 @@ struct Parts {
 /// the file must not be used. That includes files that are malformed or contain a part twice,
 /// because the crate builds each part before it reads the next.
 pub(super) fn check(json: &[u8]) -> Result<f64, String> {
-    let parts: Parts = serde_json::from_slice(json).map_err(|error| error.to_string())?;
+    let parts: Parts = serde_json::from_slice(json).map_err(|error| json_words(&error))?;
     let growth = growth_by(&parts.normalizer)? * growth_by(&parts.pre_tokenizer)?;
     check_post_processor(&parts.post_processor)?;
     if growth > MAX_GROWTH {

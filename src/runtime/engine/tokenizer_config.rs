@@ -10,6 +10,7 @@ use serde::Deserialize;
 use super::chat_template::{NamedTemplate, default_template};
 use super::model_folder::ModelFolder;
 use super::{ChatError, ChatTemplate, EngineError, Tokenizer};
+use crate::json_words::json_words;
 
 const WHAT: &str = "The tokenizer’s configuration";
 const WHAT_MAP: &str = "The map of special tokens";
@@ -60,7 +61,7 @@ impl TokenizerConfig {
     pub(super) fn of_folder(folder: ModelFolder<'_>) -> Result<Self, EngineError> {
         let mut config = match read(folder, "tokenizer_config.json")? {
             Some((json, path)) => serde_json::from_str(&json)
-                .map_err(|error| EngineError::malformed(WHAT, error.to_string(), &path))?,
+                .map_err(|error| EngineError::malformed(WHAT, json_words(&error), &path))?,
             None => Self::default(),
         };
         // Files with the newer list of added tokens don't need the older files.
@@ -70,7 +71,7 @@ impl TokenizerConfig {
             }
             if let Some((json, path)) = read(folder, "added_tokens.json")? {
                 config.added_tokens = serde_json::from_str(&json).map_err(|error| {
-                    EngineError::malformed(WHAT_ADDED, error.to_string(), &path)
+                    EngineError::malformed(WHAT_ADDED, json_words(&error), &path)
                 })?;
             }
         }
@@ -84,7 +85,7 @@ impl TokenizerConfig {
     /// Takes the special tokens that a `special_tokens_map.json` names.
     fn replace_special_tokens(&mut self, json: &str, path: &str) -> Result<(), EngineError> {
         let map: Self = serde_json::from_str(json)
-            .map_err(|error| EngineError::malformed(WHAT_MAP, error.to_string(), path))?;
+            .map_err(|error| EngineError::malformed(WHAT_MAP, json_words(&error), path))?;
         for (own, other) in [
             (&mut self.bos_token, map.bos_token),
             (&mut self.cls_token, map.cls_token),
@@ -210,6 +211,10 @@ fn read(folder: ModelFolder<'_>, name: &str) -> Result<Option<(String, String)>,
     let path = folder.path_of(name);
     match String::from_utf8(folder.settings(name, WHAT)?) {
         Ok(text) => Ok(Some((text, path))),
-        Err(error) => Err(EngineError::malformed(WHAT, error.to_string(), &path)),
+        Err(_not_utf_8) => Err(EngineError::malformed(
+            WHAT,
+            "it is not text in UTF-8",
+            &path,
+        )),
     }
 }

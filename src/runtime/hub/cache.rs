@@ -1,7 +1,9 @@
 //! The cache folder, in the layout of `huggingface_hub`, so that tools share their downloads.
 //!
 //! File contents are stored under their checksums in `blobs`, the files of a commit as links to
-//! them in `snapshots`, branches in `refs`, and partial contents as `blobs/CHECKSUM.incomplete`.
+//! them in `snapshots`, branches in `refs`, and partial contents as `blobs/CHECKSUM.incomplete`. On a
+//! disk without links, a content is moved to its place in `snapshots`, as other tools do, and
+//! `blobs/CHECKSUM.moved` says where that is.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -11,8 +13,10 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::checksum::Checksum;
-use super::model_files::{ModelFiles, ModelFormat};
+use super::links::Links;
+use super::model_files::{ModelFiles, ModelFormat, is_safe_relative_path};
 use super::repository::RemoteFile;
+use super::walk::{FoundFile, WalkBudget};
 use super::{DownloadTarget, Hub, HubError};
 use crate::generation::formatting::io_words;
 
@@ -62,29 +66,18 @@ impl Hub {
     /// downloaded. Does not use the network.
     pub fn cached_models(&self) -> Result<Vec<CachedModel>, HubError> {
         let folder = self.cache_folder();
-        let entries = match fs::read_dir(folder) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            entries => entries.map_err(|error| HubError::CacheUnreadable {
+        match cached_in(folder, &mut WalkBudget::default()) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            cached => cached.map_err(|error| HubError::CacheUnreadable {
                 path: folder.to_owned(),
                 reason: io_words(&error),
-            })?,
-        };
-        let mut cached = Vec::new();
-        for entry in entries.flatten() {
-            if let Some(repository) = repository_of(&entry) {
-                cached.extend(models_in(&entry.path(), &repository));
-            }
+            }),
         }
-        cached.sort_by_key(|cached| (cached.repository.to_lowercase(), cached.model.n_bytes));
-        Ok(cached)
     }
 
     /// Returns the cached model that a download would fetch, or `None` if it isn't there. Does not
     /// use the network.
-    pub(super) fn cached_model(
-        &self,
-        wanted: &DownloadTarget,
-    ) -> Result<Option<CachedModel>, HubError> {
+    pub fn cached_model(&self, wanted: &DownloadTarget) -> Result<Option<CachedModel>, HubError> {
         let mut cached = self.cached_models()?;
         cached.retain(|cached| cached.repository == wanted.repository);
         let models: Vec<ModelFiles> = cached.iter().map(|cached| cached.model.clone()).collect();
@@ -108,8 +101,21 @@ impl Hub {
         RepoCache {
             folder: self.cache_folder().join(&name),
             locks: self.cache_folder().join(".locks").join(name),
+            links: self.config.links,
         }
     }
+}
+
+/// Lists the models in a folder with the layout of the cache, as far as the budget allows.
+pub(super) fn cached_in(folder: &Path, budget: &mut WalkBudget) -> io::Result<Vec<CachedModel>> {
+    let mut cached = Vec::new();
+    for entry in budget.entries(folder)? {
+        if let Some(repository) = repository_of(&entry) {
+            cached.extend(models_in(&entry.path(), &repository, budget));
+        }
+    }
+    cached.sort_by_key(|cached| (cached.repository.to_lowercase(), cached.model.n_bytes));
+    Ok(cached)
 }
 
 /// Returns the name of the repository whose folder this is, or `None` for any other entry.
@@ -124,24 +130,24 @@ fn repository_of(entry: &fs::DirEntry) -> Option<String> {
 struct Snapshot {
     folder: PathBuf,
     is_main: bool,
-    /// Paths in the repository, with their sizes.
-    files: Vec<(String, u64)>,
+    files: Vec<FoundFile>,
     changed_at: Option<SystemTime>,
 }
 
 /// Lists the models in a repository's folder. The commit of `main` hides files with the same name
 /// in older commits.
-fn models_in(folder: &Path, repository: &str) -> Vec<CachedModel> {
+fn models_in(folder: &Path, repository: &str, budget: &mut WalkBudget) -> Vec<CachedModel> {
     let main = fs::read_to_string(folder.join("refs").join("main")).unwrap_or_default();
-    let snapshots = fs::read_dir(folder.join("snapshots"));
-    let entries = snapshots.into_iter().flatten().flatten();
-    let mut snapshots: Vec<Snapshot> = entries.map(|entry| snapshot(&entry, &main)).collect();
+    let entries = budget.entries(&folder.join("snapshots"));
+    let entries = entries.unwrap_or_default().into_iter();
+    let snapshots = entries.map(|entry| snapshot(&entry, &main, budget));
+    let mut snapshots: Vec<Snapshot> = snapshots.collect();
     snapshots.sort_by_key(|snapshot| Reverse((snapshot.is_main, snapshot.changed_at)));
     let mut cached = Vec::new();
     let mut seen = BTreeSet::new();
     for snapshot in snapshots {
         let files = snapshot.files.iter();
-        for model in ModelFiles::among(files.map(|(path, n)| (path.as_str(), Some(*n)))) {
+        for model in ModelFiles::among(files.map(|file| (file.path.as_str(), Some(file.n_bytes)))) {
             if seen.insert(model.file().map(str::to_owned)) {
                 cached.push(CachedModel {
                     repository: repository.to_owned(),
@@ -154,32 +160,15 @@ fn models_in(folder: &Path, repository: &str) -> Vec<CachedModel> {
     cached
 }
 
-fn snapshot(entry: &fs::DirEntry, main: &str) -> Snapshot {
-    let mut snapshot = Snapshot {
+fn snapshot(entry: &fs::DirEntry, main: &str, budget: &mut WalkBudget) -> Snapshot {
+    // A folder that can't be read has no models.
+    let files = budget.files(&entry.path()).unwrap_or_default();
+    Snapshot {
         folder: entry.path(),
         is_main: entry.file_name() == main.trim(),
-        files: Vec::new(),
-        changed_at: None,
-    };
-    let mut folders = vec![(entry.path(), String::new())];
-    while let Some((folder, prefix)) = folders.pop() {
-        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-            let Ok(name) = entry.file_name().into_string() else {
-                continue;
-            };
-            let path = format!("{prefix}{name}");
-            // Follows links, and skips those whose content is gone.
-            match fs::metadata(entry.path()) {
-                Ok(found) if found.is_dir() => folders.push((entry.path(), format!("{path}/"))),
-                Ok(found) => {
-                    snapshot.changed_at = snapshot.changed_at.max(found.modified().ok());
-                    snapshot.files.push((path, found.len()));
-                }
-                Err(_) => {}
-            }
-        }
+        changed_at: files.iter().filter_map(|file| file.changed_at).max(),
+        files,
     }
-    snapshot
 }
 
 /// Returns the path to open for a model whose files are in `folder`.
@@ -197,6 +186,7 @@ fn model_path(folder: &Path, model: &ModelFiles) -> PathBuf {
 pub(super) struct RepoCache {
     folder: PathBuf,
     locks: PathBuf,
+    links: Links,
 }
 
 impl RepoCache {
@@ -214,8 +204,28 @@ impl RepoCache {
     /// Returns whether a file's content is complete. A blob gets its name only after its checksum
     /// was verified, so its presence and length are enough.
     pub(super) fn has(&self, file: &RemoteFile) -> bool {
-        let blob = self.blob(&file.checksum);
-        fs::metadata(blob).is_ok_and(|blob| blob.len() == file.n_bytes)
+        let content = self.content(&file.checksum);
+        fs::metadata(content).is_ok_and(|content| content.len() == file.n_bytes)
+    }
+
+    /// Returns the path of a file's complete content, which may have been moved.
+    fn content(&self, checksum: &Checksum) -> PathBuf {
+        let blob = self.blob(checksum);
+        if blob.exists() {
+            return blob;
+        }
+        let moved = fs::read_to_string(self.moved(checksum)).unwrap_or_default();
+        if is_safe_relative_path(&moved) {
+            self.folder.join("snapshots").join(moved)
+        } else {
+            blob
+        }
+    }
+
+    /// Returns the path of the file that says where a content was moved.
+    fn moved(&self, checksum: &Checksum) -> PathBuf {
+        let name = format!("{}.moved", checksum.etag());
+        self.folder.join("blobs").join(name)
     }
 
     /// Returns how many bytes of a file's content have been downloaded.
@@ -276,7 +286,8 @@ impl RepoCache {
         }
     }
 
-    /// Links a file's content into the snapshot of a commit under the file's path.
+    /// Links a file's content into the snapshot of a commit under the file's path. On a disk without
+    /// links, moves it there.
     pub(super) fn publish(
         &self,
         commit: &str,
@@ -284,12 +295,16 @@ impl RepoCache {
         checksum: &Checksum,
     ) -> Result<(), HubError> {
         let link = self.folder.join("snapshots").join(commit).join(path);
+        let content = self.content(checksum);
+        if content == link {
+            return Ok(());
+        }
         let written = link
             .parent()
             .map_or(Ok(()), fs::create_dir_all)
             .and_then(|()| match fs::remove_file(&link) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-                _ => self.link(&link, path, checksum),
+                _ => self.link(&content, &link, &format!("{commit}/{path}"), checksum),
             });
         written.map_err(|error| HubError::writing(&link, error))
     }
@@ -306,22 +321,29 @@ impl RepoCache {
             .map_err(|error| HubError::writing(&path, error))
     }
 
-    /// Creates a relative link, so that the cache can be moved.
-    #[cfg(unix)]
-    #[expect(clippy::unused_self, reason = "the version for other systems needs it")]
-    fn link(&self, link: &Path, path: &str, checksum: &Checksum) -> io::Result<()> {
-        let n_up = path.split('/').count() + 1;
-        let target = PathBuf::from("../".repeat(n_up))
-            .join("blobs")
-            .join(checksum.etag());
-        std::os::unix::fs::symlink(target, link)
-    }
-
-    /// Creates a hard link, which needs no special permission, or copies the file if that fails.
-    #[cfg(not(unix))]
-    fn link(&self, link: &Path, _path: &str, checksum: &Checksum) -> io::Result<()> {
-        let blob = self.blob(checksum);
-        fs::hard_link(&blob, link).or_else(|_| fs::copy(&blob, link).map(drop))
+    /// Creates a relative link, so that the cache can be moved, or else a hard link. `place` is the
+    /// path of the link below the snapshots.
+    fn link(
+        &self,
+        content: &Path,
+        link: &Path,
+        place: &str,
+        checksum: &Checksum,
+    ) -> io::Result<()> {
+        if content != self.blob(checksum) {
+            // Another commit has the same content, and keeps it.
+            return fs::copy(content, link).map(drop);
+        }
+        let up = "../".repeat(place.split('/').count());
+        let relative = PathBuf::from(up).join("blobs").join(checksum.etag());
+        let symbolic = (self.links.symbolic)(&relative, link);
+        if symbolic.is_ok() || (self.links.hard)(content, link).is_ok() {
+            return Ok(());
+        }
+        fs::rename(content, link)?;
+        // Without this, the file is downloaded again when it is wanted again.
+        fs::write(self.moved(checksum), place).ok();
+        Ok(())
     }
 }
 

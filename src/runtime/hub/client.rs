@@ -12,6 +12,7 @@ use tokio::runtime::{Builder, Runtime};
 use super::environment::{self, Barrier, Variables};
 use super::error::Subject;
 use super::http::HttpClient;
+use super::links::Links;
 use super::partial::StartedDownloads;
 use super::proxy::Proxy;
 use super::retry::{CallSpec, RetryPolicy};
@@ -38,6 +39,8 @@ pub struct HubConfig {
     pub range_len: RangeInclusive<u64>,
     /// What opens. What certainly doesn't is not downloaded.
     pub openable: Openable,
+    /// How the files of a commit refer to their contents.
+    pub links: Links,
     /// Returns the free disk space of a folder in bytes, if it is known.
     pub free_bytes: fn(&Path) -> Option<u64>,
     /// Waits before a retry. It is called repeatedly, with times that add up to the delay.
@@ -55,6 +58,7 @@ impl Default for HubConfig {
             n_retries: 5,
             range_len: 1 << 20..=1 << 27,
             openable: Openable::default(),
+            links: Links::default(),
             free_bytes,
             sleep: thread::sleep,
         }

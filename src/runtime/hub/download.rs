@@ -57,7 +57,8 @@ pub struct DownloadFailure {
 }
 
 impl Hub {
-    /// Downloads a model into the cache. `watch` is called about twenty times per second with the
+    /// Downloads a model into the cache. Without a connection, returns the model if it is there
+    /// already. `watch` is called about twenty times per second with the
     /// progress and decides whether to continue.
     pub fn download(
         &self,
@@ -70,6 +71,12 @@ impl Hub {
         let mut reporter = ProgressReporter::new(watch);
         match self.fetch_model(wanted, &mut reporter) {
             Ok(path) => Ok(Outcome::Done { path }),
+            Err(Interruption::Failed(error)) if is_offline(&error) => {
+                match self.cached_model(wanted) {
+                    Ok(Some(cached)) => Ok(Outcome::Done { path: cached.path }),
+                    _ => self.interrupted(wanted, Interruption::Failed(error)),
+                }
+            }
             Err(interruption) => self.interrupted(wanted, interruption),
         }
     }
@@ -211,6 +218,16 @@ struct Plan {
     model: ModelFiles,
     files: Vec<RemoteFile>,
     cache: RepoCache,
+}
+
+/// Returns whether a call failed because there is no connection.
+const fn is_offline(error: &HubError) -> bool {
+    matches!(
+        error,
+        HubError::NameUnresolved { .. }
+            | HubError::Unreachable { .. }
+            | HubError::ProxyUnreachable { .. }
+    )
 }
 
 /// Returns whether a file holds weights.

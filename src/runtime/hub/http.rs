@@ -13,6 +13,7 @@ use reqwest::{Client, RequestBuilder, Response, StatusCode, Url};
 use serde::de::DeserializeOwned;
 
 use super::call::ProgressListener;
+use crate::json_words::json_words;
 
 /// The largest JSON response to read, in bytes. A search that lists all files of large repositories
 /// takes a few megabytes.
@@ -183,7 +184,7 @@ async fn json<T: DeserializeOwned>(
             "more than {n_max} MiB of JSON"
         )));
     };
-    serde_json::from_slice(&body).map_err(|error| CallError::Unexpected(error.to_string()))
+    serde_json::from_slice(&body).map_err(|error| CallError::Unexpected(json_words(&error)))
 }
 
 /// Reads a body. Returns `None` if it is longer than `n_max` bytes.

@@ -32,7 +32,7 @@ pub struct ModelFiles {
 pub(super) const LARGEST_FILE: u64 = 1 << 50;
 
 /// The name of the safetensors folder; a repository has at most one that can be opened.
-const FOLDER: &str = "safetensors";
+pub(super) const FOLDER: &str = "safetensors";
 
 /// Files without which a folder with safetensors can't be opened.
 const NEEDED: &[&str] = &["config.json", "tokenizer.json"];
@@ -114,6 +114,11 @@ impl ModelFiles {
         }
     }
 
+    /// Returns whether this is its name, its file name or its quantization.
+    pub fn is_named(&self, name: &str) -> bool {
+        self.name() == name || self.matches_loosely(name)
+    }
+
     fn matches_loosely(&self, name: &str) -> bool {
         let quantization = self.quantization.as_deref();
         let file_name = self.file().and_then(|file| file.rsplit('/').next());
@@ -165,6 +170,14 @@ pub(super) fn missing_part<'a>(paths: impl IntoIterator<Item = &'a str>) -> Opti
         let mut parts = (1..=n_parts).map(|index| part_name(base, index, n_parts));
         parts.find(|part| !paths.contains(part.as_str()))
     })
+}
+
+/// Returns the path of the first part of a split GGUF, or the path itself if it is not split.
+pub(super) fn first_part(path: &str) -> String {
+    match path.strip_suffix(".gguf").and_then(part) {
+        Some((base, _, n_parts)) => part_name(base, 1, n_parts),
+        None => path.to_owned(),
+    }
 }
 
 fn part_name(base: &str, index: u32, n_parts: u32) -> String {

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::events::N_MAX_EVENT_BYTES;
 use super::{Key, ServerError};
+use crate::json_words::json_words;
 
 /// How much of a text from the server is shown in a message.
 const N_MAX_REASON: usize = 300;
@@ -23,7 +24,10 @@ impl Peer {
             return Err(self.web_page());
         }
         let json = json_of(body);
-        let json = json.map_err(|error| self.unexpected(&format!("it is not JSON: {error}")))?;
+        let json = json.map_err(|error| {
+            let reason = json_words(&error);
+            self.unexpected(&format!("it is not JSON: {reason}"))
+        })?;
         self.without_error(json)
     }
 

@@ -30,9 +30,9 @@ pub use crate::engine::{
 };
 pub use crate::generation::{GenerationId, ModelSource};
 pub use crate::hub::{
-    CachedModel, DownloadPhase, DownloadProgress, DownloadTarget, HubConfig, ModelFiles,
-    ModelFormat, PartialDownload, RECOMMENDED, RecommendedModel, Repository,
-    cache_folder as models_folder,
+    CachedModel, DownloadPhase, DownloadProgress, DownloadTarget, HubConfig, LocalModel,
+    LocalModels, ModelFiles, ModelFormat, ModelProgram, PartialDownload, RECOMMENDED,
+    RecommendedModel, Repository, cache_folder as models_folder, local_models,
 };
 pub use crate::kernels::InputBits;
 pub use crate::kernels::attention::CacheType;

@@ -12,14 +12,6 @@ use crate::worker::{
 /// The maximum number of search results.
 const MAX_RESULTS: usize = 30;
 
-/// The prefixes of a model's URL.
-const URL_PREFIXES: [&str; 4] = [
-    "https://huggingface.co/",
-    "http://huggingface.co/",
-    "huggingface.co/",
-    "hf.co/",
-];
-
 /// The tabs of the models dialog.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ModelsTab {
@@ -63,6 +55,8 @@ pub struct HubState {
     pub(in crate::state) search: Search,
     /// The expanded repository and its files; at most one is expanded.
     pub(in crate::state) expanded: Option<(String, Listing)>,
+    /// What the search field names, if that is a model rather than words.
+    pub(in crate::state) named: Option<DownloadTarget>,
     /// The downloads of this session, finished ones included.
     pub(in crate::state) downloads: Vec<Download>,
     /// The models in the cache folder.
@@ -176,9 +170,10 @@ impl HubState {
         }
         self.tab = ModelsTab::HuggingFace;
         self.expanded = None;
-        if let Some(repository) = repository_in(&query) {
+        self.named = DownloadTarget::parse(&query);
+        if let Some(named) = &self.named {
             self.search = Search::Idle;
-            return self.toggle_repository(repository);
+            return self.toggle_repository(named.repository.clone());
         }
         self.search = Search::Pending(query.clone());
         let n_max = MAX_RESULTS;
@@ -339,45 +334,5 @@ impl HubState {
         self.expanded = None;
         let body = format!("Partial files are kept. The error was: {message}");
         Notice::error("The downloads stopped unexpectedly", body)
-    }
-}
-
-/// Returns the repository that a query names, by its URL or as OWNER/NAME.
-fn repository_in(query: &str) -> Option<String> {
-    let mut prefixes = URL_PREFIXES.iter();
-    let url_path = prefixes.find_map(|prefix| query.strip_prefix(prefix));
-    let mut parts = url_path.unwrap_or(query).trim_matches('/').split('/');
-    let (owner, name) = (parts.next()?, parts.next()?);
-    let is_name = |text: &str| !text.is_empty() && !text.contains(char::is_whitespace);
-    // A URL may continue after the name: /tree/main, /blob/main/FILE.
-    let ends_here = url_path.is_some() || parts.next().is_none();
-    (is_name(owner) && is_name(name) && ends_here).then(|| format!("{owner}/{name}"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::repository_in;
-
-    #[test]
-    fn a_url_or_a_full_name_is_a_repository_and_other_words_are_not() {
-        let name = "Qwen/Qwen3-0.6B-GGUF";
-        for query in [
-            name,
-            "https://huggingface.co/Qwen/Qwen3-0.6B-GGUF",
-            "https://huggingface.co/Qwen/Qwen3-0.6B-GGUF/blob/main/a.gguf",
-            "hf.co/Qwen/Qwen3-0.6B-GGUF/",
-        ] {
-            assert_eq!(repository_in(query).as_deref(), Some(name), "{query}");
-        }
-        for query in [
-            "qwen",
-            "small stories",
-            "read/write models",
-            "/",
-            "a/b/c",
-            "huggingface.co/x",
-        ] {
-            assert_eq!(repository_in(query), None, "{query}");
-        }
     }
 }

@@ -246,14 +246,23 @@ impl HubState {
         Some(Command::Hub(show))
     }
 
+    /// Returns the rows of a repository's files, first those that the search field names. If the Hub
+    /// can't be asked, these are the files in the cache.
     fn file_rows(&self, repository: &str) -> Vec<HubRow> {
-        let Some((name, Listing::Found(found))) = &self.expanded else {
-            return Vec::new();
+        let models: Vec<&ModelFiles> = match &self.expanded {
+            Some((name, _)) if name != repository => return Vec::new(),
+            Some((_, Listing::Found(found))) => found.models.iter().collect(),
+            Some((_, Listing::Failed(_))) => {
+                let cached = self.cached.iter();
+                let here = cached.filter(|cached| cached.repository == repository);
+                here.map(|cached| &cached.model).collect()
+            }
+            Some((_, Listing::Pending)) | None => return Vec::new(),
         };
-        if name != repository {
-            return Vec::new();
-        }
-        let rows = found.models.iter().map(|model| {
+        let (named, others): (Vec<&ModelFiles>, Vec<&ModelFiles>) = models
+            .into_iter()
+            .partition(|model| self.names(repository, model));
+        let rows = named.into_iter().chain(others).map(|model| {
             let wanted = DownloadTarget {
                 repository: repository.to_owned(),
                 file: Some(model.name().to_owned()),
@@ -281,6 +290,14 @@ impl HubState {
             row
         });
         rows.collect()
+    }
+
+    /// Returns whether the search field names this model of a repository.
+    fn names(&self, repository: &str, model: &ModelFiles) -> bool {
+        let named = self.named.as_ref();
+        let named = named.filter(|named| named.repository == repository);
+        let file = named.and_then(|named| named.file.as_deref());
+        file.is_some_and(|file| model.is_named(file))
     }
 
     fn hub_status(&self, wanted: &DownloadTarget, size: String) -> HubRowStatus {

@@ -4,6 +4,7 @@
 pub(super) mod compute;
 pub(super) mod hub;
 pub(super) mod hub_rows;
+pub(super) mod local;
 pub(super) mod open;
 pub(super) mod reopening;
 pub(super) mod status;
@@ -14,13 +15,15 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use self::local::{also_in, local_name};
 use super::{AddedServer, PaneModels, SecondModel, Servers};
 use crate::generation::ModelInfo;
-use crate::worker::{ComputeChoice, Devices, ModelSource};
+use crate::worker::{ComputeChoice, Devices, LocalModels, ModelSource};
 
 pub use self::compute::{DeviceRow, ThreadChoice, recorded_formats};
 pub use self::hub::{HubCommand, HubState, ModelsTab};
 pub use self::hub_rows::{HubRow, HubRowStatus};
+pub use self::local::ModelGroup;
 pub use self::open::ModelsCommand;
 pub(crate) use self::open::unix_time_secs;
 pub use self::reopening::Reopening;
@@ -60,6 +63,8 @@ pub struct Models {
     pub servers: Servers,
     /// The models on the Hub, and their downloads.
     pub hub: HubState,
+    /// What programs keep on this computer, once it has been looked for.
+    pub(in crate::state) local: Option<LocalModels>,
     pub dialog_open: bool,
     /// The models opened before, most recent first.
     pub recent: Vec<RecentModel>,
@@ -136,6 +141,8 @@ pub struct ModelRow {
     pub n_bytes: Option<u64>,
     /// The Unix time in seconds at which it was last opened, if known.
     pub opened_at: Option<u64>,
+    /// The other programs on this computer that have the same file.
+    pub also_in: Vec<&'static str>,
     /// A sentence about what it can't do, if known.
     pub limits: Option<&'static str>,
     /// What could not be read of it when it was loaded, and where its files contradict each other.
@@ -162,6 +169,7 @@ impl Models {
             of_panes: PaneModels::default(),
             servers: Servers::new(servers),
             hub: HubState::default(),
+            local: None,
             dialog_open: false,
             recent,
             checked: BTreeMap::new(),
@@ -222,6 +230,12 @@ impl Models {
 impl Models {
     /// Returns the rows of the models on this computer.
     pub fn rows(&self) -> Vec<ModelRow> {
+        let sources = self.on_this_computer();
+        sources.iter().map(|source| self.row(source)).collect()
+    }
+
+    /// Returns the sources of the models on this computer, each once.
+    fn on_this_computer(&self) -> Vec<ModelSource> {
         let mut sources = vec![ModelSource::Embedded];
         let mut add_if_new = |source: Option<&ModelSource>| {
             sources.extend(source.filter(|source| !self.lists(source)).cloned());
@@ -235,14 +249,14 @@ impl Models {
         let recent = self.recent.iter().map(|recent| recent.path.clone());
         sources.extend(recent.map(ModelSource::Path));
         let cached = self.hub.cached.iter().map(|cached| cached.path.clone());
-        let cached: Vec<ModelSource> = cached.map(ModelSource::Path).collect();
-        for source in cached {
+        let local = self.local_models().map(|local| local.path.clone());
+        let found: Vec<ModelSource> = cached.chain(local).map(ModelSource::Path).collect();
+        for source in found {
             if !sources.contains(&source) {
                 sources.push(source);
             }
         }
-        let rows = sources.iter().map(|source| self.row(source));
-        rows.collect()
+        sources
     }
 
     fn row(&self, source: &ModelSource) -> ModelRow {
@@ -258,6 +272,7 @@ impl Models {
                     quantization: info.map_or_else(String::new, |info| info.quantization.clone()),
                     n_bytes: None,
                     opened_at: None,
+                    also_in: Vec::new(),
                     limits: self.limits(&status),
                     load_warning: None,
                     status,
@@ -271,24 +286,30 @@ impl Models {
                 let checked = self.checked.get(path);
                 let mut all_cached = self.hub.cached.iter();
                 let cached = all_cached.find(|cached| cached.path == *path);
+                let local = self.local_models().find(|local| local.path == *path);
+                let files = cached.map(|cached| &cached.model);
+                let files = files.or(local.map(|local| &local.model));
                 // A folder in the cache is named after its commit.
-                let name = || match cached {
-                    Some(cached) if cached.model.file().is_none() => cached.repository.clone(),
+                let name = || match (cached, local) {
+                    (Some(cached), _) if cached.model.file().is_none() => cached.repository.clone(),
+                    (None, Some(local)) => local_name(local),
                     _ => source.name(),
                 };
                 let quantization = || {
-                    let quantization = cached.and_then(|cached| cached.model.quantization.clone());
+                    let quantization = files.and_then(|files| files.quantization.clone());
                     quantization.unwrap_or_default()
                 };
+                let n_params = recent.map(|recent| recent.n_params);
                 ModelRow {
                     name: recent.map_or_else(name, |recent| recent.name.clone()),
-                    n_params: recent.map(|recent| recent.n_params),
+                    n_params: n_params.or(local.and_then(|local| local.n_params)),
                     quantization: recent
                         .map_or_else(quantization, |recent| recent.quantization.clone()),
                     n_bytes: checked
                         .and_then(|checked| checked.as_ref().ok().copied())
-                        .or_else(|| cached.and_then(|cached| cached.model.n_bytes)),
+                        .or_else(|| files.and_then(|files| files.n_bytes)),
                     opened_at: recent.map(|recent| recent.opened_at),
+                    also_in: local.map_or_else(Vec::new, also_in),
                     limits: self.limits(&status),
                     load_warning: self.load_warning(&status),
                     status,

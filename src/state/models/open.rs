@@ -10,7 +10,9 @@ use crate::state::{
     Command, Effect, ModelStatus, Models, ModelsTab, Notice, PathPurpose, ReadyModel, SecondModel,
     capitalize,
 };
-use crate::worker::{ComputeChoice, DownloadRequest, ModelSource, Request, memory_with_cache};
+use crate::worker::{
+    ComputeChoice, DownloadRequest, LocalModels, ModelSource, Request, memory_with_cache,
+};
 
 /// A user action on models, or the result of checking files.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,6 +41,8 @@ pub enum ModelsCommand {
     Forget(PathBuf),
     /// The sizes of these models in bytes, or why they can't be opened.
     FilesChecked(BTreeMap<PathBuf, Result<u64, String>>),
+    /// The models that programs keep on this computer.
+    Found(LocalModels),
 }
 
 /// What the engine found out about a model before loading it.
@@ -64,6 +68,7 @@ impl Models {
             ModelsCommand::SetCompute(choice) => return self.compute_with(choice),
             ModelsCommand::Forget(path) => self.forget(&path),
             ModelsCommand::FilesChecked(checked) => self.checked.extend(checked),
+            ModelsCommand::Found(found) => self.on_found(found),
             ModelsCommand::Open(_)
             | ModelsCommand::OpenAnyway
             | ModelsCommand::Dropped(_)
@@ -84,6 +89,7 @@ impl Models {
             effects.push(Effect::CheckModelFiles(paths));
         }
         effects.push(Effect::Hub(DownloadRequest::Cached));
+        effects.push(Effect::FindModels);
         effects.extend(self.list_devices());
         effects
     }

@@ -25,7 +25,7 @@ fn inspecting(name: &str) -> [Effect; 2] {
 }
 
 /// Opens a small model by its path. Returns the effects after its inspection.
-fn open(state: &mut AppState, name: &str) -> Vec<Effect> {
+pub(super) fn open(state: &mut AppState, name: &str) -> Vec<Effect> {
     let mut effects = models(state, ModelsCommand::Open(path(name)));
     let expected = inspecting(name);
     let n_others = effects.len() - expected.len();

@@ -10,7 +10,7 @@ mod servers;
 mod tests;
 mod words;
 
-use egui::{Align, Id, Layout, Modal, ScrollArea, Sense, TextEdit, Ui, vec2};
+use egui::{Align, Id, Label, Layout, Modal, ScrollArea, Sense, TextEdit, Ui, vec2};
 
 use self::compute::compute_ui;
 use self::hub_row::hub_rows_ui;
@@ -107,7 +107,7 @@ fn head_ui(ui: &mut Ui, commands: &mut Vec<Command>) {
 
 /// Draws the search field. It sends nothing until Enter is pressed.
 fn search_ui(ui: &mut Ui, hub: &mut HubState, commands: &mut Vec<Command>) {
-    let hint = "Search Hugging Face, or paste a model’s URL";
+    let hint = "Search Hugging Face, or paste an address or owner/name:Q8_0";
     let edit = TextEdit::singleline(&mut hub.query)
         .hint_text(hint)
         .frame(field_frame(ui))
@@ -127,6 +127,11 @@ fn tabs_ui(ui: &mut Ui, state: &mut AppState) {
         for tab in ModelsTab::ALL {
             if tab_ui(ui, tab.name(), tab == state.models.hub.tab) {
                 state.models.hub.tab = tab;
+            }
+            if tab == ModelsTab::OnThisComputer {
+                let n = state.models.n_local().to_string();
+                let color = Theme::of(ui).text_3;
+                ui.add(Label::new(Face::Small.text(n).color(color)).selectable(false));
             }
         }
     });
@@ -170,12 +175,26 @@ fn found_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
 }
 
 fn computer_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
-    for row in &state.models.rows() {
-        row_ui(ui, row, commands);
+    let theme = Theme::of(ui);
+    for group in &state.models.groups() {
+        ui.add_space(8.0);
+        ui.horizontal(|ui| {
+            ui.spacing_mut().item_spacing.x = 8.0;
+            ui.label(Face::Small.text(group.title).color(theme.text_2));
+            let folder = Face::Code.text(&group.folder).color(theme.text_3);
+            ui.add(Label::new(folder).truncate());
+        });
+        for row in &group.rows {
+            row_ui(ui, row, commands);
+        }
     }
     ui.add_space(12.0);
-    let theme = Theme::of(ui);
-    let hint = "Quartet opens GGUF files and folders with safetensors and config.json. Drop one onto \
-                the window, or use the buttons above.";
+    let words = state.models.search_words();
+    if !words.is_empty() {
+        ui.label(Face::Small.text(words).color(theme.text_2));
+    }
+    let hint = "Models are read where they are, never copied or changed. Quartet also opens other \
+                GGUF files and folders with safetensors and config.json: drop one onto the window, or \
+                use the buttons above.";
     ui.label(Face::Small.text(hint).color(theme.text_3));
 }

@@ -10,11 +10,12 @@ use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use crate::generation::{
     Conversion, Implementation, MemoryNeed, ModelOutline, ModelSource, Openness,
 };
+use crate::state::tests::local_models::found;
 use crate::state::tests::{
     CacheType, CpuThreads, DeviceChoice, Devices, DownloadEvent, Event, InputBits, ModelFiles,
     ModelFormat, PartialDownload, Precision, Repository, ready,
 };
-use crate::state::{Command, ModelStatus, ModelsCommand, ModelsTab};
+use crate::state::{Command, ModelRowStatus, ModelStatus, ModelsCommand, ModelsTab};
 use crate::ui::testing::{Window, key, press, window_of};
 
 fn window() -> Window {
@@ -106,6 +107,53 @@ fn result(name: &str, openness: Openness) -> Repository {
         }],
         openness,
     }
+}
+
+#[test]
+fn models_of_other_programs_are_listed_under_their_program() {
+    let mut window = dialog();
+    window.get_by_label("Looking for models of other programs");
+    let found = ModelsCommand::Found(found());
+    window.state_mut().apply(Command::Models(found));
+    window.run_steps(3);
+    for label in [
+        "Hugging Face cache",
+        "LM Studio",
+        "~/LM Studio",
+        "Ollama",
+        "llama3.2:1b",
+        "1.2 B · Q8_0 · 1.3 GB · also in LM Studio",
+        "4",
+    ] {
+        window.get_by_label(label);
+    }
+    assert!(
+        window
+            .query_by_label("Looking for models of other programs")
+            .is_none()
+    );
+    press(&mut window, "Open llama3.2:1b");
+    let opening = window.state().models.rows().pop().unwrap();
+    assert_eq!(opening.status, ModelRowStatus::Inspecting);
+}
+
+#[test]
+fn a_pasted_name_is_understood_by_the_search_field() {
+    let mut window = dialog();
+    let field = window.get_by_label("Search Hugging Face");
+    field.focus();
+    field.type_text("https://huggingface.co/fox/tiny-GGUF/blob/main/tiny-Q8_0.gguf");
+    window.run_steps(2);
+    key(&mut window, Modifiers::NONE, Key::Enter);
+    window.get_by_label("Listing files");
+    let event = DownloadEvent::FilesListed {
+        repository: "fox/tiny-GGUF".to_owned(),
+        found: Ok(result("fox/tiny-GGUF", Openness::Opens)),
+    };
+    let event = crate::state::HubCommand::Event(event);
+    window.state_mut().apply(Command::Hub(event));
+    window.run_steps(2);
+    window.get_by_label("Download tiny-Q8_0.gguf");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::generation::ByteSize;
+use crate::generation::{ByteSize, listed};
 use crate::state::ModelRow;
 
 /// Formats a parameter count for reading: "17 M", "1.2 B".
@@ -30,6 +30,7 @@ pub(super) fn facts(row: &ModelRow, now: u64) -> String {
                 ago(Duration::from_secs(now.saturating_sub(then)))
             )
         }),
+        (!row.also_in.is_empty()).then(|| format!("also in {}", listed(&row.also_in))),
     ];
     let known: Vec<String> = facts.into_iter().flatten().collect();
     match &row.path {
@@ -102,6 +103,7 @@ mod tests {
             quantization: String::new(),
             n_bytes: None,
             opened_at: None,
+            also_in: Vec::new(),
             limits: None,
             load_warning: None,
             status: ModelRowStatus::Closed,
@@ -115,6 +117,12 @@ mod tests {
         assert_eq!(
             facts(&row, 1_130),
             "596 M · Q8_0 · 639 MB · opened 2 minutes ago"
+        );
+        row.also_in = vec!["LM Studio", "llama.cpp"];
+        let facts_too = facts(&row, 1_130);
+        assert!(
+            facts_too.ends_with("ago · also in LM Studio and llama.cpp"),
+            "{facts_too}"
         );
         row.path = None;
         assert!(facts(&row, 1_130).contains("built in"));

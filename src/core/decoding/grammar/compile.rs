@@ -9,6 +9,7 @@ use super::rule::MAX_BYTES;
 use super::schema_depth::{MAX_SCHEMA_DEPTH, SchemaDepth};
 use super::schema_numbers::check_numbers;
 use super::{GrammarError, GrammarKind, GrammarRule, TextPlace, gbnf};
+use crate::json_words::json_reason;
 
 /// How deeply brackets may be nested, because parsing them takes stack space.
 pub(super) const MAX_DEPTH: usize = 64;
@@ -114,9 +115,7 @@ pub(super) fn ignored_formats(text: &str) -> Vec<String> {
 fn schema(text: &str) -> Result<Value, GrammarError> {
     let schema: Value = serde_json::from_str(text).map_err(|error| {
         let (line, column) = (error.line(), error.column().max(1));
-        let message = error.to_string();
-        let message = message.split(" at line ").next().unwrap_or_default();
-        GrammarError::at(TextPlace { line, column }, sentence(message))
+        GrammarError::at(TextPlace { line, column }, sentence(&json_reason(&error)))
     })?;
     check_numbers(text)?;
     if !SchemaDepth::new(&schema).is_shallow(&schema, 0) {

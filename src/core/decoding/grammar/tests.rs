@@ -374,7 +374,7 @@ fn an_error_names_its_place() {
         (
             GrammarKind::Schema,
             "{\n  \"type\": \"string\"\n",
-            "Line 3, column 1: EOF while parsing an object",
+            "Line 3, column 1: it ends within an object",
         ),
         (
             GrammarKind::Schema,

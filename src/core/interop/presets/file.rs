@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::decoding::ChainConfig;
 use crate::interop::presets::OwnPreset;
+use crate::json_words::json_words;
 
 /// The current format, which is the one that is written.
 const FORMAT_VERSION: u32 = 1;
@@ -47,7 +48,10 @@ pub fn render(presets: &[OwnPreset]) -> Vec<u8> {
 
 /// Reads a file that [`render`] wrote. An error is a message for the user.
 pub fn parse(bytes: &[u8]) -> Result<Vec<OwnPreset>, String> {
-    let unreadable = |error| format!("this is not a Quartet preset file: {error}");
+    let unreadable = |error| {
+        let reason = json_words(&error);
+        format!("this is not a Quartet preset file: {reason}")
+    };
     let Version { format_version } = serde_json::from_slice(bytes).map_err(unreadable)?;
     if format_version > FORMAT_VERSION {
         return Err(format!(

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::decoding::ChainConfig;
 use crate::generation::{Vocabulary, listed};
+use crate::json_words::json_words;
 
 /// The settings of llama-server's JSON, in addition to [`openai::NAMES`].
 const SERVER: [&str; 30] = [
@@ -384,7 +385,8 @@ fn object(text: &str) -> Result<(Tool, Vec<Field>), String> {
             _ => Vec::new(),
         },
         Err(error) => {
-            python::dict(text).ok_or_else(|| format!("This is not valid JSON: {error}"))?
+            let reason = json_words(&error);
+            python::dict(text).ok_or_else(|| format!("This is not valid JSON: {reason}"))?
         }
     };
     let mut fields = Vec::new();

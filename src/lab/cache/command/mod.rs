@@ -35,14 +35,9 @@ pub(crate) struct Arguments {
     compute: ComputeArguments,
 
     /// How many tokens to generate, limited by the model’s context
-    #[arg(
-        long,
-        visible_alias = "max-tokens",
-        value_name = "N",
-        default_value = "340"
-    )]
+    #[arg(long, alias = "tokens", value_name = "N", default_value = "340")]
     #[arg(value_parser = count::<u32>(2..=N_MAX_TOKENS))]
-    tokens: u32,
+    max_tokens: u32,
 
     #[command(flatten)]
     output: OutputArguments,
@@ -60,7 +55,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut engine = Engine::open(source, arguments.compute, &mut console)?;
     let plan = CachePlan {
         prompt: PromptText::raw(&arguments.prompt),
-        n_tokens: arguments.tokens as usize,
+        n_tokens: arguments.max_tokens as usize,
     };
     let prompt = plan.prompt.clone();
     let (lab, failure) = run::measure(&mut engine, plan, &mut console);

@@ -98,14 +98,9 @@ pub(crate) struct Arguments {
     vary: Option<String>,
 
     /// Maximum number of tokens in each answer
-    #[arg(
-        long,
-        visible_alias = "max-tokens",
-        value_name = "N",
-        default_value_t = 64
-    )]
+    #[arg(long, alias = "tokens", value_name = "N", default_value_t = 64)]
     #[arg(value_parser = count::<usize>(1..=N_MAX_TOKENS))]
-    tokens: usize,
+    max_tokens: usize,
 
     #[command(flatten)]
     stop: StopArguments,
@@ -279,7 +274,7 @@ impl Arguments {
             n_answers: self.seeds,
             exact,
             seed: self.seed,
-            limits: self.stop.limits(self.tokens),
+            limits: self.stop.limits(self.max_tokens),
         })
     }
 }

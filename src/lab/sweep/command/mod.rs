@@ -74,14 +74,9 @@ pub(crate) struct Arguments {
     seed: u64,
 
     /// Maximum number of tokens in each text
-    #[arg(
-        long,
-        visible_alias = "max-tokens",
-        value_name = "N",
-        default_value_t = 64
-    )]
+    #[arg(long, alias = "tokens", value_name = "N", default_value_t = 64)]
     #[arg(value_parser = count::<usize>(1..=N_MAX_TOKENS))]
-    tokens: usize,
+    max_tokens: usize,
 
     #[command(flatten)]
     stop: StopArguments,
@@ -185,7 +180,7 @@ impl Arguments {
             columns,
             seed: seed.unwrap_or(self.seed),
             n_seeds: self.seeds,
-            limits: self.stop.limits(self.tokens),
+            limits: self.stop.limits(self.max_tokens),
         };
         if let Some(word) = &self.word {
             WordPattern::parse(word).map_err(Failure::usage)?;

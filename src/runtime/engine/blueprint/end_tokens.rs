@@ -5,6 +5,7 @@ use serde::Deserialize;
 use super::facts::{Facts, Key};
 use crate::decoding::TokenId;
 use crate::engine::EngineError;
+use crate::json_words::json_words;
 
 /// The file may list one token or several.
 #[derive(Deserialize)]
@@ -33,7 +34,7 @@ pub(crate) fn end_tokens_of_generation_config(
         }),
         Err(error) => Err(EngineError::malformed(
             "The model’s generation settings",
-            error.to_string(),
+            json_words(&error),
             path,
         )),
     }

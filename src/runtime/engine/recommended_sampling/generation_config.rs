@@ -13,6 +13,7 @@ use crate::decoding::filters::{
 };
 use crate::decoding::{Filter, Selector};
 use crate::generation::RecommendedSampling;
+use crate::json_words::json_words;
 
 const FILE: &str = "generation_config.json";
 
@@ -22,9 +23,12 @@ pub(crate) fn recommended_by_generation_config(json: &[u8]) -> Option<Recommende
     let mut builder = Builder::new(Dialect::Transformers.chain());
     match serde_json::from_slice::<Map<String, Value>>(json) {
         Ok(config) => read(&config, &mut builder),
-        Err(error) => builder
-            .remarks
-            .push(format!("{FILE} could not be understood: {error}")),
+        Err(error) => {
+            let reason = json_words(&error);
+            builder
+                .remarks
+                .push(format!("{FILE} could not be understood: {reason}"));
+        }
     }
     builder.finish(FILE)
 }

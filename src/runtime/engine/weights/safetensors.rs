@@ -14,6 +14,7 @@ use super::stored_type::StoredType;
 use super::tensor_entry::{TensorEntry, n_stored_bytes};
 use super::{Source, WHAT};
 use crate::engine::EngineError;
+use crate::json_words::{json_words, reader_words};
 
 /// The format's own limit for the header.
 const N_MAX_HEADER_BYTES: u64 = 100_000_000;
@@ -41,7 +42,7 @@ impl Index {
     /// Parses the content of the index. `path` appears in error messages.
     pub(crate) fn from_json(json: &[u8], path: &str) -> Result<Self, EngineError> {
         serde_json::from_slice(json).map_err(|error| {
-            EngineError::malformed("The index of the weights", error.to_string(), path)
+            EngineError::malformed("The index of the weights", json_words(&error), path)
         })
     }
 
@@ -92,7 +93,7 @@ pub(super) fn read_header(source: &Source) -> Result<Vec<TensorEntry>, EngineErr
     source.require(8 + length)?;
     let header = source.take(8, length as usize)?;
     let entries: Unique<Entry> =
-        serde_json::from_slice(&header).map_err(|error| source.malformed(error.to_string()))?;
+        serde_json::from_slice(&header).map_err(|error| source.malformed(json_words(&error)))?;
     entries
         .0
         .into_iter()
@@ -156,7 +157,10 @@ impl<'de, T: DeserializeOwned> Visitor<'de> for UniqueVisitor<T> {
                 continue;
             }
             let entry = map.next_value();
-            let entry = entry.map_err(|error| A::Error::custom(format!("{name}: {error}")))?;
+            let entry = entry.map_err(|error: A::Error| {
+                let reason = reader_words(&error.to_string());
+                A::Error::custom(format!("{name}: {reason}"))
+            })?;
             if entries.contains_key(&name) {
                 return Err(A::Error::custom(format!("it contains tensor {name} twice")));
             }

@@ -411,7 +411,7 @@ fn errors_say_what_is_wrong_and_where() {
         ),
         (
             "{\"top_p\": 0.9",
-            "This is not valid JSON: EOF while parsing an object at line 1 column 13",
+            "This is not valid JSON: it ends within an object, at line 1, column 13",
         ),
         (
             "{\"colour\": 1}",

@@ -10,6 +10,7 @@ use serde_json::{Deserializer, Value};
 
 use super::CheckError;
 use super::words::brief;
+use crate::json_words::json_reason;
 
 /// The maximum size of each compiled pattern of a schema, in bytes.
 const MAX_PATTERN_BYTES: usize = 1 << 20;
@@ -123,11 +124,6 @@ pub(super) fn within(text: &str, schema: Option<&Schema>) -> Result<(), String> 
 
 /// Returns the byte at which JSON is wrong, and the reason without its place.
 pub(in super::super) fn json_mistake(source: &str, error: &serde_json::Error) -> (usize, String) {
-    let message = error.to_string();
-    let reason = match message.rsplit_once(" at line ") {
-        Some((reason, _)) => reason,
-        None => &message,
-    };
     let mut lines = source.split_inclusive('\n');
     let before: usize = lines
         .by_ref()
@@ -138,5 +134,5 @@ pub(in super::super) fn json_mistake(source: &str, error: &serde_json::Error) ->
     while !source.is_char_boundary(byte) {
         byte -= 1;
     }
-    (byte, reason.replace('`', ""))
+    (byte, json_reason(error))
 }

@@ -79,12 +79,12 @@ pub(super) fn read_array(text: &str, columns: &mut Columns) -> Result<ReadRows, 
         if is_open {
             byte = skip_space(text, byte + 1);
         } else if !starts_with(text, byte, ']') {
-            return Err(at(byte, "expected , or ]"));
+            return Err(at(byte, "a comma or ] is missing"));
         }
     }
     let after = skip_space(text, byte + 1);
     if after < text.len() {
-        return Err(at(after, "trailing characters"));
+        return Err(at(after, "something follows the end"));
     }
     Ok(reader.finish())
 }

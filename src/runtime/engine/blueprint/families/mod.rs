@@ -43,6 +43,7 @@ use serde_json::{Map, Value};
 use super::Blueprint;
 use super::facts::Facts;
 use crate::engine::EngineError;
+use crate::json_words::json_words;
 
 /// A model family.
 struct Family {
@@ -122,7 +123,7 @@ pub(super) fn of_config(json: &[u8], path: &str) -> Result<Blueprint, EngineErro
     let malformed =
         |reason: String| EngineError::malformed("The model’s configuration", reason, path);
     let mut values: Map<String, Value> =
-        serde_json::from_slice(json).map_err(|error| malformed(error.to_string()))?;
+        serde_json::from_slice(json).map_err(|error| malformed(json_words(&error)))?;
     let name = wrapper::take_text_part(&mut values, path)?;
     let model_type = values.get("model_type").and_then(Value::as_str);
     let classes = values.get("architectures").and_then(Value::as_array);

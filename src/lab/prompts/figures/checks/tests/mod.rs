@@ -201,7 +201,7 @@ fn mistakes_in_patterns_numbers_and_schemas_have_a_column() {
         ("max words: -1", "‘-1’ is no count of words", Some(12)),
         (
             r#"schema: {"å" 1}"#,
-            "the schema isn’t JSON: expected :",
+            "the schema isn’t JSON: a colon is missing",
             Some(14),
         ),
         ("schema: 3", "the schema is invalid: ", Some(9)),

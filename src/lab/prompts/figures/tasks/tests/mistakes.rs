@@ -82,15 +82,15 @@ fn a_mistake_in_json_has_a_line_and_a_column() {
             ("\n\n", "the file has no tasks"),
             (
                 "{\"prompt\": \"a\"}\n\n{\"å\": a}\n",
-                "Line 3, column 7: this isn’t JSON: expected value",
+                "Line 3, column 7: this isn’t JSON: a value is missing",
             ),
             (
                 "{\"prompt\": \"a\"\n",
-                "Line 1, column 15: this isn’t JSON: EOF while parsing an object",
+                "Line 1, column 15: this isn’t JSON: it ends within an object",
             ),
             (
                 "{\"prompt\": \"a\"} x\n",
-                "Line 1, column 17: this isn’t JSON: trailing characters",
+                "Line 1, column 17: this isn’t JSON: something follows the end",
             ),
             (
                 "{\"prompt\": \"a\"}\n  3\n",
@@ -186,11 +186,11 @@ fn a_mistake_in_an_array_has_a_line_and_a_column() {
             ("[]", "the file has no tasks"),
             (
                 "[\n{\"prompt\": \"a\"},\n  {\"å\" 3}]",
-                "Line 3, column 8: this isn’t JSON: expected :",
+                "Line 3, column 8: this isn’t JSON: a colon is missing",
             ),
             (
                 "[{\"prompt\": \"a\"}\n {}]",
-                "Line 2, column 2: this isn’t JSON: expected , or ]",
+                "Line 2, column 2: this isn’t JSON: a comma or ] is missing",
             ),
             (
                 "[{\"prompt\": \"a\"}, ]",
@@ -198,7 +198,7 @@ fn a_mistake_in_an_array_has_a_line_and_a_column() {
             ),
             (
                 "[{\"prompt\": \"a\"}]\n]",
-                "Line 2, column 1: this isn’t JSON: trailing characters",
+                "Line 2, column 1: this isn’t JSON: something follows the end",
             ),
             (
                 "[{\"prompt\": \"a\"},\n 3]",
@@ -213,7 +213,7 @@ fn a_mistake_in_an_array_has_a_line_and_a_column() {
     let deep = format!("{{\"prompt\": {}", "[".repeat(1000));
     let found = mistake("a.jsonl", &deep);
     assert!(
-        found.ends_with("this isn’t JSON: recursion limit exceeded"),
+        found.ends_with("this isn’t JSON: it is nested too deeply"),
         "{found}"
     );
 }
