@@ -104,7 +104,7 @@ fn a_bar_of_ranks_leads_to_its_tokens_one_after_another() {
 
 #[test]
 fn a_time_above_the_axis_is_marked_and_its_size_is_said() {
-    let pieces: Vec<(&str, f64)> = (0..40).map(|_| (" a", 0.5)).collect();
+    let pieces: Vec<(&str, f64)> = (0..200).map(|_| (" a", 0.5)).collect();
     let mut text = generation(&pieces);
     let title_of = |text: &Generation| {
         let data = TrendData::of(&[Some(text)], Trend::Millis);
