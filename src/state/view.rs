@@ -41,7 +41,7 @@ impl ScoreMeasure {
             Self::Probability => "Probability",
             Self::Entropy => "Entropy",
             Self::Rank => "Rank",
-            Self::Kept => "Kept",
+            Self::Kept => "How many kept",
         }
     }
 
@@ -326,6 +326,7 @@ pub struct Pin {
 }
 
 /// How Compare shows the texts.
+#[expect(clippy::struct_excessive_bools, reason = "independent choices")]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CompareChoices {
@@ -335,6 +336,8 @@ pub struct CompareChoices {
     pub scroll_together: bool,
     /// Whether the measures of a text count its thought.
     pub counts_thinking: bool,
+    /// Whether it marks where texts break the grammar of another pane.
+    pub grammar_breaks: bool,
 }
 
 /// The view choices, which persist across restarts.

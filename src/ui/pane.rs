@@ -198,6 +198,11 @@ fn dims_shared(state: &AppState) -> bool {
     state.view.compare.dim_shared && state.view.dock_tab == DockTab::Compare
 }
 
+/// Returns whether it is marked where texts break the grammar of another pane.
+fn marks_other_breaks(state: &AppState) -> bool {
+    state.view.compare.grammar_breaks && state.view.dock_tab == DockTab::Compare
+}
+
 /// Returns the first and the last step of the text's loop.
 fn looping(pane: &Pane) -> Option<(usize, usize)> {
     let steps = &pane.text_metrics()?.repetition.as_ref()?.steps;
@@ -238,6 +243,9 @@ fn text_input<'a>(
             .or(pinned_elsewhere.map(|pin| pin.step)),
         fork_step: frame.fork_step,
         breaks_at: pane.and_then(Pane::breaks_grammar_at),
+        breaks_other_at: pane
+            .filter(|_| marks_other_breaks(state))
+            .and_then(Pane::breaks_other_grammar_at),
         contradicts_at: state
             .runs
             .contradiction_in(frame.place)
