@@ -285,3 +285,11 @@ fn the_prompt_is_tokenized_again_when_the_previous_model_returns() {
         assert_eq!(state.on_event(end), [read]);
     }
 }
+
+#[test]
+fn the_length_of_a_prompt_is_grouped_like_all_numbers() {
+    let length = |n_tokens, n_max| crate::state::PromptLength { n_tokens, n_max }.to_string();
+    assert_eq!(length(1, 2048), "1 token");
+    let words = "9,743 tokens, but the model reads at most 2,048";
+    assert_eq!(length(9743, 2048), words);
+}

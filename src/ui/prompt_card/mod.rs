@@ -108,6 +108,8 @@ fn n_all_rows(ui: &Ui, text: &str, TextStyle { face, width }: TextStyle) -> usiz
 pub(super) struct PromptCard {
     tokens: TokensView,
     was_drawn: bool,
+    /// Whether the prompt takes the focus in the next frame, because its mode was chosen.
+    takes_focus: bool,
 }
 
 impl PromptCard {
@@ -140,7 +142,9 @@ impl PromptCard {
         // The order of the calls is the tab order.
         let is_chat = state.prompt.mode == PromptMode::Chat;
         let mut head = child_ui(ui, head, "prompt head");
+        let mode = state.prompt.mode;
         let mut changed = head_ui(&mut head, card, state, &mut self.tokens, commands);
+        let is_other_mode = state.prompt.mode != mode;
         let mut has_focus = false;
         if is_chat {
             let place = Rect::from_min_max(pos2(body.left(), top), body.right_top());
@@ -152,7 +156,8 @@ impl PromptCard {
             has_focus |= system.has_focus();
         }
         let text = text_ui(&mut child_ui(ui, body, "prompt text"), state);
-        if !std::mem::replace(&mut self.was_drawn, true) {
+        let takes_focus = std::mem::replace(&mut self.takes_focus, is_other_mode);
+        if !std::mem::replace(&mut self.was_drawn, true) || takes_focus {
             focus_at_end(ui, text.id, &state.prompt.text);
         }
         changed |= text.changed();
@@ -272,11 +277,27 @@ fn focus_at_end(ui: &Ui, id: egui::Id, prompt: &str) {
 
 #[cfg(test)]
 mod tests {
-    use egui::{Context, RawInput};
+    use egui::accesskit::Role;
+    use egui::{Context, RawInput, vec2};
+    use egui_kittest::kittest::Queryable as _;
 
     use super::{MAX_ROWS, N_MEASURED_CHARS, TextStyle, n_all_rows, n_rows};
     use crate::design::fonts::Face;
     use crate::design::style;
+    use crate::generation::ChatSupport;
+    use crate::state::tests::{loaded_with, ready};
+    use crate::ui::testing::{press, window_of};
+
+    #[test]
+    fn choosing_chat_gives_the_message_the_focus() {
+        let mut state = ready();
+        state.on_event(loaded_with(ChatSupport::ready()));
+        let mut window = window_of(vec2(1280.0, 800.0), state);
+        window.run_steps(2);
+        press(&mut window, "Chat");
+        let field = window.get_by_role_and_label(Role::MultilineTextInput, "Message");
+        assert!(field.is_focused());
+    }
 
     #[test]
     fn all_rows_are_visible_up_to_the_maximum() {
