@@ -5,6 +5,7 @@ use egui::{RectAlign, ScrollArea, TextEdit, Ui};
 use super::draw::title_line_ui;
 use super::number_line::{INDENT, error_ui, number_lines_ui};
 use super::number_list::{ListWords, number_list_ui};
+use super::ways::{Way, way_row_ui};
 use crate::decoding::{Against, ChainConfig, EarlyLayers, Guidance};
 use crate::design::fonts::Face;
 use crate::design::widgets::{Chip, field_frame, inner_menu, menu_item};
@@ -16,7 +17,8 @@ const MAX_HEIGHT: f32 = 100.0;
 /// Draws the editor of the guidance. Returns whether it was changed.
 pub(super) fn guidance_ui(ui: &mut Ui, chain: &mut ChainConfig) -> bool {
     let before = chain.guidance.clone();
-    title_line_ui(ui, Guidance::NAME, |ui| against_ui(ui, chain));
+    let way = Way::Guidance;
+    way_row_ui(ui, way, way.summary(), |ui| against_ui(ui, chain));
     if let Some(guidance) = &mut chain.guidance {
         match &mut guidance.against {
             Against::Prompt(text) => prompt_ui(ui, text),
@@ -41,7 +43,7 @@ fn against_ui(ui: &mut Ui, chain: &mut ChainConfig) {
     let label = chosen.unwrap_or("Off");
     let name = format!("Guidance: {label}");
     let chip = ui.add(Chip::new(label).name(&name).chevron());
-    inner_menu(&chip, "Guidance", (RectAlign::BOTTOM_START, 190.0), |ui| {
+    inner_menu(&chip, "Guidance", (RectAlign::BOTTOM_END, 190.0), |ui| {
         if menu_item(ui, "Off", "", chosen.is_none()).clicked() {
             chain.guidance = None;
         }
