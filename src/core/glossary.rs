@@ -138,7 +138,7 @@ pub const TERMS: [Term; 43] = [
     ),
     new(
         "Kept",
-        &["Candidates kept"],
+        &["Candidates kept", "How many kept"],
         "How many tokens a stage, or the whole chain, leaves possible.",
         None,
     ),

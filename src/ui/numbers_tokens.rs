@@ -47,7 +47,7 @@ pub(super) fn tokens_ui(ui: &mut Ui, state: &AppState) {
             "Rank",
             "Surprise",
             "Sum",
-            "Kept",
+            "How many kept",
             "Mass kept",
             "Time",
         ] {

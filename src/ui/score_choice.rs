@@ -38,7 +38,7 @@ fn drawing_ui(ui: &mut Ui, view: &mut ViewChoices) {
     Popup::menu(&chip)
         .width(180.0)
         .gap(4.0)
-        .accessible_name("How the score is drawn")
+        .accessible_name("How the plot is drawn")
         .show(|ui| drawing_items_ui(ui, view));
 }
 
