@@ -60,12 +60,14 @@ pub enum Command {
     ResetSettings(PaneId),
     /// Add a pane on the right, with settings that no other pane has.
     AddPane,
-    /// Add a copy of a pane to its right.
+    /// Add a copy of a pane as the last one.
     Duplicate(PaneId),
     /// Open this many panes: add some on the right, or remove the last ones.
     SetPaneCount(usize),
     /// Open the editor of a pane's chain.
     EditChain(PaneId),
+    /// Let the user edit a pane's name.
+    Rename(PaneId),
     /// Remove a pane, unless it is the last one.
     Remove(PaneId),
     /// Undo the last change to the panes and their settings.
@@ -99,6 +101,8 @@ pub enum Command {
     Unpin,
     /// Move the pin to a neighboring token or pane.
     MovePin(PinMove),
+    /// Move the pin as if it were in this pane.
+    MovePinIn(PaneId, PinMove),
 
     /// Copy a plot as an image.
     CopyPicture(Plot),

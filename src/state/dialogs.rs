@@ -20,6 +20,8 @@ pub struct Dialogs {
     pub watermark: Option<WatermarkDialog>,
     /// The pane whose chain editor opens in the next frame.
     pub chain_to_edit: Option<PaneId>,
+    /// The pane whose name gets the focus in the next frame.
+    pub pane_to_rename: Option<PaneId>,
     /// The path field that replaces a missing file dialog: its purpose and the text typed so far.
     pub path_field: Option<(PathPurpose, String)>,
     /// The folder of the last path, where the next path field starts.

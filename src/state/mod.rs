@@ -52,7 +52,8 @@ mod watermark;
 mod words;
 
 pub use actions::{
-    Action, KeyHelp, Palette, PaletteCommand, PaletteRow, PaneAction, Shortcut, key_help,
+    Action, KeyHelp, Palette, PaletteCommand, PaletteRow, PaneAction, PaneMenuEntry, Shortcut,
+    key_help,
 };
 pub use app_state::AppState;
 pub use appearance::{ReadingFont, TextSize, ViewChange};
