@@ -84,6 +84,7 @@ impl AppState {
                 self.dialogs.chain_to_edit = Some(ChainToEdit { pane, setting });
             }
             Command::EditRunSetting(setting) => self.dialogs.run_setting_to_edit = Some(setting),
+            Command::Rename(id) => self.dialogs.pane_to_rename = Some(id),
             Command::Duplicate(id) => self.duplicate(id),
             Command::Remove(id) => return self.remove(id),
             Command::Undo => return self.undo_change(),
@@ -100,6 +101,14 @@ impl AppState {
                 notice.map(|notice| self.notify(notice));
             }
             Command::Score(ScoreCommand::Run) => return self.score_text(),
+            Command::Score(ScoreCommand::TestForWatermark) => {
+                let (open, view) = (&mut self.dialogs.watermark, &mut self.view);
+                let (panes, n_vocab) = (&self.panes, self.models.main.n_vocab());
+                let own = self.dialogs.score.take();
+                let request =
+                    own.and_then(|own| WatermarkDialog::open_on(open, own, panes, view, n_vocab));
+                return request.into_iter().collect();
+            }
             Command::Score(command) => {
                 let (open, notices) = (&mut self.dialogs.score, &mut self.notices);
                 let request = ScoreDialog::apply(open, command, &self.panes, &self.models, notices);
@@ -116,6 +125,7 @@ impl AppState {
             Command::Pin(pin) => self.toggle_pin(pin),
             Command::Unpin => self.pin = None,
             Command::MovePin(direction) => self.move_pin(direction),
+            Command::MovePinIn(pane, direction) => self.move_pin_in(pane, direction),
 
             Command::CopyPicture(picture) => return vec![Effect::CopyPicture(picture)],
             Command::CopyPictureFailed(error) => {
@@ -453,6 +463,17 @@ impl AppState {
             pane: pane.id,
             step: step.min(last),
         });
+    }
+
+    /// Moves the pin as if it were in this pane.
+    fn move_pin_in(&mut self, pane: PaneId, direction: PinMove) {
+        let n_steps = self.place_of(pane).map(|place| self.panes.n_steps(place));
+        let last = n_steps.unwrap_or_default().saturating_sub(1);
+        self.pin = self.pin.map(|pin| Pin {
+            pane,
+            step: pin.step.min(last),
+        });
+        self.move_pin(direction);
     }
 
     fn use_path(&mut self, purpose: PathPurpose, path: PathBuf) -> Vec<Effect> {

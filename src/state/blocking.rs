@@ -42,6 +42,13 @@ impl AppState {
         Some(format!("{} will not run: {reason}", pane_letter(place)))
     }
 
+    /// Returns whether all panes that can't generate only wait for their own models.
+    pub fn waits_for_pane_model(&self) -> bool {
+        let is_blocked = |pane: &&Pane| self.blocking_reason_of(pane).is_some();
+        let mut blocked = self.panes.iter().filter(is_blocked).peekable();
+        blocked.peek().is_some() && blocked.all(|pane| self.models.is_awaited_by(pane))
+    }
+
     fn invalid_panes(&self) -> impl Iterator<Item = (usize, SettingError)> {
         let places = self.panes.iter().enumerate();
         places.filter_map(|(place, pane)| Some((place, pane.settings.chain.validate().err()?)))

@@ -63,7 +63,7 @@ pub enum Command {
     ResetSettings(PaneId),
     /// Add a pane on the right, with settings that no other pane has.
     AddPane,
-    /// Add a copy of a pane to its right.
+    /// Add a copy of a pane as the last one.
     Duplicate(PaneId),
     /// Open this many panes: add some on the right, or remove the last ones.
     SetPaneCount(usize),
@@ -71,6 +71,8 @@ pub enum Command {
     EditChain(PaneId),
     /// Open the editor of a limit or seed that all panes share.
     EditRunSetting(RunSetting),
+    /// Let the user edit a pane's name.
+    Rename(PaneId),
     /// Remove a pane, unless it is the last one.
     Remove(PaneId),
     /// Undo the last change to the panes and their settings.
@@ -104,6 +106,8 @@ pub enum Command {
     Unpin,
     /// Move the pin to a neighboring token or pane.
     MovePin(PinMove),
+    /// Move the pin as if it were in this pane.
+    MovePinIn(PaneId, PinMove),
 
     /// Copy a picture as an image. The document is its SVG.
     CopyPicture(Document),

@@ -22,6 +22,8 @@ pub struct Dialogs {
     pub chain_to_edit: Option<ChainToEdit>,
     /// The shared setting whose editor opens in the next frame.
     pub run_setting_to_edit: Option<RunSetting>,
+    /// The pane whose name gets the focus in the next frame.
+    pub pane_to_rename: Option<PaneId>,
     /// The path field that replaces a missing file dialog: its purpose and the text typed so far.
     pub path_field: Option<(PathPurpose, String)>,
     /// The folder of the last path, where the next path field starts.

@@ -199,8 +199,8 @@ impl AppState {
         let mut settings = self.panes.get(place)?.settings.clone();
         "Text".clone_into(&mut settings.name);
         let id = self.next_pane_id();
-        self.panes.insert(place + 1, Pane::new(id, settings));
-        Some(place + 1)
+        self.panes.push(Pane::new(id, settings));
+        self.panes.len().checked_sub(1)
     }
 
     pub(super) fn continue_text(&mut self, id: PaneId) -> Vec<Effect> {

@@ -54,8 +54,8 @@ mod watermark;
 mod words;
 
 pub use actions::{
-    Action, KeyHelp, Palette, PaletteCommand, PaletteRow, PaletteRun, PaneAction, PaneSetting,
-    Shortcut, key_help,
+    Action, KeyHelp, Palette, PaletteCommand, PaletteRow, PaletteRun, PaneAction, PaneMenuEntry,
+    PaneSetting, Shortcut, key_help,
 };
 pub use app_state::AppState;
 pub use appearance::{ReadingFont, TextSize, ViewChange};

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{Effect, ModelStatus, Settings, capitalize, cut_to_limit, cut_words};
+use crate::generation::formatting::{counted, grouped};
 use crate::generation::{
     ChatMessage, ChatSettings, ChatSupport, PromptForm, PromptRecord, PromptText, PromptToken,
     TemplateKwargs, TemplateSwitch,
@@ -119,14 +120,12 @@ impl PromptLength {
 impl std::fmt::Display for PromptLength {
     /// Writes "10 tokens", followed by the context size if the prompt is too long.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.n_tokens {
-            1 => write!(f, "1 token")?,
-            n => write!(f, "{n} tokens")?,
-        }
+        write!(f, "{}", counted(self.n_tokens, "token"))?;
         if self.fits() {
             return Ok(());
         }
-        write!(f, ", but the model reads at most {}", self.n_max)
+        let n_max = grouped(self.n_max as f64);
+        write!(f, ", but the model reads at most {n_max}")
     }
 }
 

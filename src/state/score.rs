@@ -34,6 +34,8 @@ pub enum ScoreCommand {
     Edited,
     /// Score the text in the dialog, or as much of it as fits into the context.
     Run,
+    /// Test the text in the dialog for a watermark or, if it is empty, that of the pane.
+    TestForWatermark,
     /// Close the dialog.
     Close,
 }
@@ -107,7 +109,7 @@ impl ScoreDialog {
             }
             ScoreCommand::Edited => open.as_mut()?.unread = None,
             ScoreCommand::Close => *open = None,
-            ScoreCommand::Run => return None,
+            ScoreCommand::Run | ScoreCommand::TestForWatermark => return None,
         }
         open.as_ref()?.count(panes, models)
     }
@@ -117,9 +119,11 @@ impl ScoreDialog {
     fn of(pane: &Pane, text: Option<String>, panes: &Panes) -> Self {
         let scored = pane.generation().filter(|text| text.is_scored());
         let scored = scored.filter(|_| text.is_none());
+        // An empty pane whose menu was used takes the text itself.
+        let takes_text = text.is_none() && !pane.has_text();
         Self {
             pane: pane.id,
-            target: if scored.is_some() || !panes.has_room() {
+            target: if scored.is_some() || takes_text || !panes.has_room() {
                 BranchTarget::InPlace
             } else {
                 BranchTarget::NewPane

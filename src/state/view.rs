@@ -329,6 +329,7 @@ pub struct Pin {
 }
 
 /// How Compare shows the texts.
+#[expect(clippy::struct_excessive_bools, reason = "independent choices")]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CompareChoices {
@@ -342,6 +343,8 @@ pub struct CompareChoices {
     /// last pane.
     #[serde(skip)]
     pub pair: Option<[usize; 2]>,
+    /// Whether it marks where texts break the grammar of another pane.
+    pub grammar_breaks: bool,
 }
 
 /// The view choices, which persist across restarts.

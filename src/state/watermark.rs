@@ -1,6 +1,6 @@
 //! The watermark that the window looks for, and the dialog that tests any text for it.
 
-use super::{Effect, PaneId, Panes, Plot, Tint, ViewChoices, capitalize};
+use super::{Effect, PaneId, Panes, Plot, ScoreDialog, Tint, ViewChoices, capitalize};
 use crate::analysis::trend::Trend;
 use crate::analysis::watermark::{WatermarkScan, first_mark, watermark_legend};
 use crate::decoding::TokenId;
@@ -155,6 +155,28 @@ impl WatermarkDialog {
         if let Some(n_vocab) = n_vocab {
             self.scan_tokens(n_vocab);
         }
+    }
+}
+
+impl WatermarkDialog {
+    /// Opens the dialog with a text of the user's own or, if that is empty, with the text of its pane.
+    /// Returns the request for the tokens of the text.
+    pub(super) fn open_on(
+        open: &mut Option<Self>,
+        own: ScoreDialog,
+        panes: &Panes,
+        view: &mut ViewChoices,
+        n_vocab: Option<usize>,
+    ) -> Option<Effect> {
+        let of_pane = WatermarkCommand::Open(Some(own.pane));
+        let request = Self::apply(open, of_pane, panes, view, n_vocab);
+        if own.text.trim().is_empty() {
+            return request;
+        }
+        let dialog = open.as_mut()?;
+        dialog.text = own.text;
+        n_vocab?;
+        dialog.tokenize()
     }
 }
 

@@ -6,7 +6,7 @@ use super::loop_view::{N_PICKS, field_id, numbered_pick};
 use crate::lab::{lab_keys_ui, run_command};
 use crate::state::{
     Action, AppState, BranchCommand, Command, DockTab, HelpTab, Page, PasteCommand, Pin, PinMove,
-    ScoreCommand, SettingsTab, Shortcut,
+    RunCommand, ScoreCommand, SettingsTab, Shortcut,
 };
 
 const ARROWS: [(Key, PinMove); 4] = [
@@ -105,7 +105,7 @@ pub(super) fn keys_ui(
     let dialog_open = has_dialog(state);
     score_paste_ui(ui, state, commands);
     action_keys_ui(ui, &TEXT_SIZES, state, commands);
-    undo_keys_ui(ui, dialog_open, commands);
+    undo_keys_ui(ui, state.page, dialog_open, commands);
     // A tab may open a file of its own with the shortcut that opens a run elsewhere.
     if state.page == Page::Lab && !dialog_open {
         lab_keys_ui(ui, state, commands);
@@ -127,6 +127,12 @@ pub(super) fn keys_ui(
     score_key_ui(ui, state, commands);
     if state.is_running() {
         action_keys_ui(ui, &[Action::Stop], state, commands);
+    }
+    let pane = focused.or_else(|| state.pinned().map(|(place, ..)| place));
+    if let Some(pane) = pane.and_then(|place| state.panes.get(place))
+        && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::F2))
+    {
+        commands.push(Command::Rename(pane.id));
     }
     // Only text fields use letters, so in other controls they can be shortcuts.
     if state.pin.is_some() && !ui.text_edit_focused() {
@@ -160,7 +166,7 @@ pub(super) fn keys_ui(
     let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
     for (key, direction) in ARROWS {
         if pressed(key) {
-            commands.push(first_pin(state, focused).unwrap_or(Command::MovePin(direction)));
+            commands.push(pin_command(state, focused, direction));
         }
     }
 }
@@ -307,6 +313,18 @@ fn score_paste_ui(ui: &Ui, state: &AppState, commands: &mut Vec<Command>) {
     }
 }
 
+/// Returns the command that moves the pin in the focused text, or else where it is.
+fn pin_command(state: &AppState, focused: Option<usize>, direction: PinMove) -> Command {
+    let focused_pane = focused.and_then(|place| state.panes.get(place));
+    let in_focused = || {
+        let pane = focused_pane.filter(|pane| pane.has_text())?;
+        Some(Command::MovePinIn(pane.id, direction))
+    };
+    first_pin(state, focused)
+        .or_else(in_focused)
+        .unwrap_or(Command::MovePin(direction))
+}
+
 /// Returns the command that pins the latest token of the focused text, if none is pinned yet.
 fn first_pin(state: &AppState, focused: Option<usize>) -> Option<Command> {
     if state.pin.is_some() {
@@ -320,9 +338,9 @@ fn first_pin(state: &AppState, focused: Option<usize>) -> Option<Command> {
     }))
 }
 
-/// Handles undo and redo unless a text field has the focus or a dialog is open. Each pointer
+/// Handles undo and redo, in History those of a deletion, unless a text field has the focus or a dialog is open. Each pointer
 /// gesture becomes a separate undo step.
-fn undo_keys_ui(ui: &Ui, dialog_open: bool, commands: &mut Vec<Command>) {
+fn undo_keys_ui(ui: &Ui, page: Page, dialog_open: bool, commands: &mut Vec<Command>) {
     if begins_gesture(ui) {
         commands.push(Command::EndUndoStep);
     }
@@ -330,11 +348,14 @@ fn undo_keys_ui(ui: &Ui, dialog_open: bool, commands: &mut Vec<Command>) {
         return;
     }
     // Longer shortcuts first: Ctrl+Z would also match Ctrl+Shift+Z.
-    for (action, command) in [(Action::Redo, Command::Redo), (Action::Undo, Command::Undo)] {
-        if pressed(ui, action) {
-            commands.push(command);
-        }
+    let (redo, undo) = (pressed(ui, Action::Redo), pressed(ui, Action::Undo));
+    if page == Page::History {
+        // Settings that are out of sight must not change.
+        commands.extend(undo.then_some(Command::Run(RunCommand::UndoDelete)));
+        return;
     }
+    commands.extend(redo.then_some(Command::Redo));
+    commands.extend(undo.then_some(Command::Undo));
 }
 
 /// Returns whether a pointer gesture begins in this frame. The second press of a double click does

@@ -39,6 +39,8 @@ mod pane_footer;
 pub(crate) mod pane_header;
 mod pane_model;
 mod pane_server;
+#[cfg(test)]
+mod pane_tests;
 mod paste_settings;
 mod path_dialog;
 pub(crate) mod picture_menu;
@@ -55,6 +57,7 @@ mod seed_field;
 mod settings_dialog;
 mod shown_pictures;
 mod step_draws;
+mod tab_order;
 mod tabbed_dialog;
 #[cfg(test)]
 pub(crate) mod testing;

@@ -275,6 +275,11 @@ fn dims_shared(state: &AppState) -> bool {
     state.view.compare.dim_shared && state.view.dock_tab == DockTab::Compare
 }
 
+/// Returns whether it is marked where texts break the grammar of another pane.
+fn marks_other_breaks(state: &AppState) -> bool {
+    state.view.compare.grammar_breaks && state.view.dock_tab == DockTab::Compare
+}
+
 /// Returns what follows the last token of a pane's text.
 fn text_end(state: &AppState, pane: &Pane, place: usize) -> TextEnd {
     let steps = state.branches.step_pane.is_none_or(|only| only == pane.id);
@@ -309,6 +314,9 @@ fn text_input<'a>(
             .or(pinned_elsewhere.map(|pin| pin.step)),
         fork_step: frame.fork_step,
         breaks_at: pane.and_then(Pane::breaks_grammar_at),
+        breaks_other_at: pane
+            .filter(|_| marks_other_breaks(state))
+            .and_then(Pane::breaks_other_grammar_at),
         contradicts_at: state
             .runs
             .contradiction_in(frame.place)

@@ -1,11 +1,13 @@
 //! The header of a pane: its letter, name, sampler chain and menu.
 
-use egui::text::{LayoutJob, TextWrapping};
+use egui::text::{CCursor, CCursorRange, LayoutJob, TextWrapping};
+use egui::text_edit::TextEditState;
 use egui::{
     Align, Align2, Color32, Key, Layout, Popup, Rect, Sense, SetOpenCommand, TextEdit, Ui, vec2,
 };
 
 use super::chain_editor::{arrive_at, chain_editor_ui};
+use super::keys::{is_mac, key_words};
 use super::lessons::ring_ui;
 use super::order_menu::{order_words, sentences_ui};
 use super::pane::PaneFrame;
@@ -14,13 +16,20 @@ use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
 use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
-use crate::design::widgets::{BADGE, Chip, badge, focus_ring, menu_item, scrolled};
+use crate::design::widgets::{
+    BADGE, Chip, badge, focus_ring, low_menu_item, low_submenu, scrolled,
+};
 use crate::generation::formatting::pane_letter;
 use crate::generation::{Generation, PaneSettings};
 use crate::lessons::Ring;
-use crate::state::{AppState, ChainToEdit, Command, Pane, PaneAction, PaneId};
+use crate::state::{
+    Action, AppState, ChainToEdit, Command, Pane, PaneAction, PaneId, PaneMenuEntry,
+};
 
-const MENU_WIDTH: f32 = 240.0;
+const MENU_WIDTH: f32 = 228.0;
+
+/// The width of the menu of other tools.
+const SUBMENU_WIDTH: f32 = 190.0;
 
 /// Draws the header in its frame. `card` is the full pane, beside which the chain editor opens.
 pub(super) fn header_ui(
@@ -48,7 +57,9 @@ pub(super) fn header_ui(
         let available = ui.available_width() - MENU_BUTTON;
         if let Some(pane) = state.panes.get_mut(place) {
             let max_width = max_name_width(ui, pane, available);
-            name_ui(ui, place, pane, max_width);
+            let asked = &mut state.dialogs.pane_to_rename;
+            let begins = asked.take_if(|id| *id == pane.id).is_some();
+            name_ui(ui, (place, pane), max_width, begins);
         }
         chain_ui(ui, frame, card, state, commands);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -86,14 +97,18 @@ fn max_name_width(ui: &Ui, pane: &Pane, available: f32) -> f32 {
 /// The width of a chip without its text, plus the gap before it.
 const CHIP_PADDING: f32 = 44.0;
 
-/// Draws the name as an editable field. Escape restores it; an empty name becomes the default.
-fn name_ui(ui: &mut Ui, place: usize, pane: &mut Pane, max_width: f32) {
+/// Draws the name as an editable field, which takes the focus if editing `begins`. Escape restores
+/// the name; an empty one becomes the default.
+fn name_ui(ui: &mut Ui, (place, pane): (usize, &mut Pane), max_width: f32, begins: bool) {
     let theme = Theme::of(ui);
     let font = Face::Strong.font();
     let name = &mut pane.settings.name;
     let full_width = Face::Strong.width(ui, name) + 1.0;
     let width = full_width.clamp(24.0, max_width.max(24.0)).ceil();
     let id = ui.scope_id().with("name");
+    if begins {
+        select_all(ui, id, name);
+    }
     let is_cut = full_width > width && !ui.memory(|memory| memory.has_focus(id));
     let shown = name.clone();
     let edit = TextEdit::singleline(name)
@@ -134,6 +149,16 @@ fn name_ui(ui: &mut Ui, place: usize, pane: &mut Pane, max_width: f32) {
         let chain = pane.settings.chain.clone();
         pane.settings.name = PaneSettings::from(chain).name;
     }
+}
+
+/// Gives a field the focus, with its whole text selected.
+fn select_all(ui: &Ui, id: egui::Id, text: &str) {
+    let end = CCursor::new(text.chars().count());
+    let mut field = TextEditState::load(ui.ctx(), id).unwrap_or_default();
+    let all = CCursorRange::two(CCursor::new(0), end);
+    field.cursor.set_char_range(Some(all));
+    field.store(ui.ctx(), id);
+    ui.memory_mut(|memory| memory.request_focus(id));
 }
 
 /// Opens a pane's chain editor from elsewhere in the window.
@@ -255,24 +280,50 @@ fn menu_ui(ui: &mut Ui, state: &AppState, place: usize, commands: &mut Vec<Comma
     let Some(id) = state.panes.get(place).map(|pane| pane.id) else {
         return;
     };
-    for (index, group) in PaneAction::GROUPS.into_iter().enumerate() {
+    for (index, group) in PaneMenuEntry::groups().into_iter().enumerate() {
         if index > 0 {
             ui.separator();
         }
-        for action in group() {
-            let command = action.command(id, state);
-            let item = |ui: &mut Ui| menu_item(ui, &action.label(), "", false);
-            let item = ui.add_enabled_ui(command.is_ok(), item).inner;
-            match command {
-                Ok(command) if item.clicked() => {
-                    commands.push(command);
-                    ui.close();
-                }
-                Ok(_) => {}
-                Err(reason) => {
-                    item.on_disabled_hover_text(reason);
+        for entry in group {
+            match entry {
+                PaneMenuEntry::Action(action) => action_ui(ui, id, action, state, commands),
+                PaneMenuEntry::Submenu { label, actions } => {
+                    low_submenu(ui, label, SUBMENU_WIDTH, |ui| {
+                        for action in actions {
+                            action_ui(ui, id, action, state, commands);
+                        }
+                    });
                 }
             }
+        }
+    }
+}
+
+fn action_ui(
+    ui: &mut Ui,
+    id: PaneId,
+    action: PaneAction,
+    state: &AppState,
+    commands: &mut Vec<Command>,
+) {
+    let command = action.command(id, state);
+    let keys = match action {
+        PaneAction::Score => key_words(ui, Action::Score),
+        _ => action
+            .shortcut()
+            .map_or_else(String::new, |shortcut| shortcut.words(is_mac(ui))),
+    };
+    let label = action.label(id, state);
+    let item = |ui: &mut Ui| low_menu_item(ui, &label, &keys);
+    let item = ui.add_enabled_ui(command.is_ok(), item).inner;
+    match command {
+        Ok(command) if item.clicked() => {
+            commands.push(command);
+            ui.close();
+        }
+        Ok(_) => {}
+        Err(reason) => {
+            item.on_disabled_hover_text(reason);
         }
     }
 }

@@ -43,7 +43,7 @@ mod tests {
     fn escape_returns_the_focus_to_what_opened_the_popup() {
         let mut window = window_of(vec2(1280.0, 800.0), ready());
         window.run_steps(2);
-        for opener in ["Tint", "How D chooses", "Theme"] {
+        for opener in ["Tint", "How D chooses", "Settings, theme and help"] {
             window.get_by_label(opener).focus();
             window.run_steps(2);
             key(&mut window, Modifiers::NONE, Key::Enter);

@@ -1,7 +1,7 @@
 //! The presets menu: built-in presets, the model author's recommendation, and the user's own
 //! presets, which are saved, renamed and deleted here.
 
-use egui::{Align, Frame, Id, Layout, Margin, Response, TextEdit, Ui, vec2};
+use egui::{Align, Frame, Id, Key, Layout, Margin, Modifiers, Response, TextEdit, Ui, vec2};
 
 use super::keys::entered;
 use super::pane_header::chip_words;
@@ -245,7 +245,9 @@ fn rename_ui(ui: &mut Ui, from: &str, to: &mut String, presets: &[OwnPreset]) ->
             ui.label(Face::Small.text(sentence).color(Theme::of(ui).error));
         });
     }
-    if cancelled {
+    // Escape must not close the list as well.
+    let escaped = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape));
+    if cancelled || escaped {
         return Renaming::Cancelled;
     }
     if confirmed && is_valid {

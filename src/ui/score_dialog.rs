@@ -1,4 +1,4 @@
-//! The dialog for scoring a text: a box to paste it into or open a file in, and its token count.
+//! The dialog for a text of the user’s own, which the model scores: a box to paste it into or open a file in, and its token count.
 
 use egui::{Id, Modal, ScrollArea, Ui};
 
@@ -32,7 +32,7 @@ pub(super) fn score_dialog_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec<
         ui.set_width(WIDTH);
         ui.spacing_mut().item_spacing.y = 8.0;
         let theme = Theme::of(ui);
-        ui.label(Face::Title.text("Score a text").color(theme.text_1));
+        ui.label(Face::Title.text("A text of your own").color(theme.text_1));
         if text_ui(ui, &mut dialog.text) {
             commands.push(Command::Score(ScoreCommand::Edited));
         }
@@ -134,6 +134,11 @@ fn buttons_ui(ui: &mut Ui, readiness: &ScoreReadiness, commands: &mut Vec<Comman
         let human = ui.add(Button::new("A human text"));
         if human.on_hover_text(HUMAN_TEXT_HINT).clicked() {
             commands.push(Command::Score(ScoreCommand::HumanText));
+        }
+        let watermark = ui.add(Button::new("Test for a watermark…"));
+        let tip = "Tests this text or, if there is none, the text of the pane";
+        if watermark.on_hover_text(tip).clicked() {
+            commands.push(Command::Score(ScoreCommand::TestForWatermark));
         }
         if ui.add(Button::new("Cancel")).clicked() {
             commands.push(Command::Score(ScoreCommand::Close));

@@ -1,4 +1,4 @@
-//! The top bar: the logo, the model button, the export menu and the theme menu.
+//! The top bar: the logo, the model button, the export menu and the menu of settings.
 
 use egui::{Align, Layout, Popup, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 
@@ -41,7 +41,7 @@ pub(super) fn top_bar_ui(
         ui.painter().vline(line.center().x, line.y_range(), stroke);
         pages_ui(ui, state.page, commands);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            theme_ui(ui, state, commands);
+            gear_ui(ui, state, commands);
             export_ui(ui, state, commands);
             palette_button_ui(ui, commands);
             model_ui(ui, breakpoint, &state.models, commands);
@@ -256,32 +256,46 @@ fn palette_button_ui(ui: &mut Ui, commands: &mut Vec<Command>) {
     }
 }
 
-/// Draws the menu of themes, which also leads to the settings and the help.
-fn theme_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
-    let response = icon_button(ui, Icon::Theme, "Theme");
-    let response = response.on_hover_text("Settings and help are here too");
+/// Draws the menu that leads to the settings, the theme and the help.
+fn gear_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
+    const NAME: &str = "Settings, theme and help";
+    let response = icon_button(ui, Icon::Gear, NAME);
     Popup::menu(&response)
         .width(180.0)
         .gap(4.0)
-        .accessible_name("Theme")
+        .accessible_name(NAME)
         .show(|ui| {
-            for theme in ThemeChoice::ALL {
-                if menu_item(ui, theme.name(), "", theme == state.view.theme).clicked() {
-                    state.view.theme = theme;
+            let settings = Action::ShowSettings(SettingsTab::Appearance);
+            action_item_ui(ui, "Settings…", settings, state, commands);
+            submenu(ui, "Theme", state.view.theme.name(), 140.0, |ui| {
+                for theme in ThemeChoice::ALL {
+                    if menu_item(ui, theme.name(), "", theme == state.view.theme).clicked() {
+                        state.view.theme = theme;
+                        ui.close();
+                    }
                 }
-            }
-            ui.separator();
-            for (label, action) in [
-                ("Settings…", Action::ShowSettings(SettingsTab::Appearance)),
-                ("Help…", Action::ShowHelp(HelpTab::Keys)),
-            ] {
-                let item = menu_item(ui, label, &key_words(ui, action), false);
-                if item.clicked() {
-                    commands.extend(action.command(state).ok());
-                    ui.close();
-                }
-            }
+            });
+            action_item_ui(
+                ui,
+                "Help…",
+                Action::ShowHelp(HelpTab::Keys),
+                state,
+                commands,
+            );
         });
+}
+
+fn action_item_ui(
+    ui: &mut Ui,
+    label: &str,
+    action: Action,
+    state: &AppState,
+    commands: &mut Vec<Command>,
+) {
+    if menu_item(ui, label, &key_words(ui, action), false).clicked() {
+        commands.extend(action.command(state).ok());
+        ui.close();
+    }
 }
 
 #[cfg(test)]
@@ -289,8 +303,8 @@ mod tests {
     use egui::{Key, Modifiers, Rect, pos2, vec2};
     use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
-    use crate::state::Plot;
     use crate::state::tests::written;
+    use crate::state::{HelpTab, Plot, ThemeChoice};
     use crate::ui::testing::{Window, key, press, window_of};
 
     fn is_focused(window: &Window, name: &str) -> bool {
@@ -344,6 +358,19 @@ mod tests {
             window.query_by_label("Pictures").is_none(),
             "the menu closes"
         );
+    }
+
+    #[test]
+    fn the_gear_leads_to_the_settings_the_theme_and_the_help() {
+        let mut window = window_of(vec2(1280.0, 800.0), written());
+        press(&mut window, "Settings, theme and help");
+        press(&mut window, "Theme");
+        press(&mut window, "Light");
+        assert_eq!(window.state().view.theme, ThemeChoice::Light);
+        assert!(window.query_by_label("Help…").is_none(), "the menu closes");
+        press(&mut window, "Settings, theme and help");
+        press(&mut window, "Help…");
+        assert_eq!(window.state().dialogs.help, Some(HelpTab::Keys));
     }
 
     #[test]

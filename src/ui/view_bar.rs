@@ -87,8 +87,13 @@ fn sentence_ui(
 ) -> bool {
     let theme = Theme::of(ui);
     // The prompt card already shows why the prompt can't be used.
-    let refusal = state.prompt.refusal(&state.models.main);
-    let is_new = |blocking_reason: &String| Some(blocking_reason) != refusal.as_ref();
+    let main = &state.models.main;
+    let length = state.prompt.length(main).filter(|length| !length.fits());
+    let shown = [
+        state.prompt.refusal(main),
+        length.map(|length| length.to_string()),
+    ];
+    let is_new = |blocking_reason: &String| !shown.iter().flatten().any(|it| it == blocking_reason);
     let blocking_reason = state.blocking_reason().filter(is_new);
     // An opened run is complete: nothing about it waits for the user.
     let can_run = !state.is_running() && state.runs.opened.is_none();
@@ -104,7 +109,9 @@ fn sentence_ui(
     let reopening = state.models.reopening_words().filter(|_| !has_text);
     let (icon, sentence, color) = match &blocking_reason {
         Some(blocking_reason)
-            if state.models.main.ready().is_some() && !state.prompt.text.is_empty() =>
+            if main.ready().is_some()
+                && !state.prompt.text.is_empty()
+                && !state.waits_for_pane_model() =>
         {
             (Some(Icon::Warning), blocking_reason, theme.error)
         }

@@ -13,7 +13,7 @@ use super::help::HelpUi;
 use super::history::history_ui;
 use super::keys::{generate_key_ui, is_covered, keys_ui};
 use super::layout::{Breakpoint, EDGE, GAP, Layout, LayoutInput, TOP_BAR};
-use super::lessons::{CARD, card_ui, lessons_ui, ring_ui};
+use super::lessons::{CARD, card_ui, enter_key_ui, lessons_ui, ring_ui};
 use super::models::{drop_ui, models_dialog_ui};
 use super::palette::palette_ui;
 use super::pane::{PaneFrame, pane_ui};
@@ -26,6 +26,7 @@ use super::run_bar::run_bar_ui;
 use super::run_column::run_column_ui;
 use super::score_dialog::score_dialog_ui;
 use super::settings_dialog::settings_dialog_ui;
+use super::tab_order::TabOrder;
 use super::toast::toast_ui;
 use super::token_text::TokenView;
 use super::top_bar::top_bar_ui;
@@ -55,6 +56,9 @@ pub struct WindowUi {
     /// Whether texts were being generated in the previous frame.
     was_running: bool,
     popup_focus: PopupFocus,
+    tab_order: TabOrder,
+    /// Whether arrow keys moved the pin in the previous frame. The focus follows it.
+    follows_pin: bool,
     help: HelpUi,
 }
 
@@ -64,7 +68,9 @@ impl WindowUi {
         let mut commands = Vec::new();
         appearance::apply(ui, &state.view);
         self.popup_focus.update(ui);
+        self.tab_order.update(ui);
         let generate = generate_key_ui(ui, state);
+        enter_key_ui(ui, state, &mut commands);
         keys_ui(ui, state, self.focused, &mut commands);
         let began = Instant::now();
         let has_time = || began.elapsed() < REVIEW_BUDGET;
@@ -127,6 +133,8 @@ impl WindowUi {
         toast_ui(ui, bottom, state, &mut commands);
         drop_ui(ui, &mut commands);
         held_clicks_ui(ui, window);
+        let moves_pin = |command: &Command| matches!(command, Command::MovePinIn(..));
+        self.follows_pin = commands.iter().any(moves_pin);
         commands.extend(generate);
         // A number that is still being typed becomes a command too, and must apply first.
         commands.sort_by_key(|command| matches!(command, Command::GenerateAll));
@@ -210,6 +218,10 @@ impl WindowUi {
         let (mut hovered, mut scrolled) = (None, None);
         self.focused = None;
         self.token_views.retain(|id, _| state.pane(*id).is_some());
+        let pin = state.pin.filter(|_| self.follows_pin);
+        if let Some(view) = pin.and_then(|pin| self.token_views.get_mut(&pin.pane)) {
+            view.take_focus();
+        }
         for frame in frames {
             let pane = frame.place;
             let Some(id) = state.panes.get(pane).map(|pane| pane.id) else {

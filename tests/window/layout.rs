@@ -34,7 +34,8 @@ fn the_whole_editor_fits_the_window_after_a_change_of_order() {
     for size in [DEFAULT_SIZE, [1920.0, 1080.0], [900.0, 600.0]] {
         let mut window = written(settings(5), size);
         press(&mut window, "How D chooses");
-        press(&mut window, "Order");
+        press(&mut window, "More commands for the chain");
+        press(&mut window, "Order…");
         press(&mut window, "its defaults");
         press(&mut window, "llama.cpp");
         for part in ["Close the editor", "Draw: Sample", "Own seed"] {

@@ -35,7 +35,8 @@ fn chain(state: &AppState, index: usize) -> String {
 fn a_pane_can_take_an_engine_s_order_with_its_own_numbers_or_the_engine_s() {
     let mut window = window();
     press(&mut window, "How D chooses");
-    press(&mut window, "Order");
+    press(&mut window, "More commands for the chain");
+    press(&mut window, "Order…");
     press(&mut window, "llama.cpp");
     let expected = "top-k 40 › top-p 0.9 › min-p 0.05 › T 0.7";
     assert_eq!(chain(window.state().state(), 3), expected);
@@ -92,7 +93,8 @@ fn a_preset_can_be_chosen_saved_renamed_and_deleted() {
 fn settings_are_copied_to_other_tools_and_pasted_from_them() {
     let mut window = window();
     press(&mut window, "More actions for pane B");
-    press(&mut window, "Copy as Ollama Modelfile");
+    press(&mut window, "Copy settings as");
+    press(&mut window, "Ollama Modelfile");
     window.get_by_label("Copied as Ollama Modelfile");
 
     press(&mut window, "More actions for pane B");

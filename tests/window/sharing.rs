@@ -21,7 +21,7 @@ fn written() -> Window {
 /// Opens the dialog from the menu of the first pane and types a text.
 fn type_text(window: &mut Window, text: &str) {
     press(window, "More actions for pane A");
-    press(window, "Score a text…");
+    press(window, "A text of your own…");
     let role = egui::accesskit::Role::MultilineTextInput;
     let field = window.get_by_role_and_label(role, "Text to score");
     field.focus();
@@ -62,7 +62,7 @@ fn a_pasted_text_is_scored_in_a_new_pane_that_generating_leaves_alone() {
         .position(|step| !step.trace.draw.was_possible());
     assert_eq!(cut, GIVEN.find("huge").map(|at| at - 1));
     window.get_by_label("Scored");
-    window.get_by_label("B is a given text: each token is scored as if the model had to write it");
+    window.get_by_label("E is a given text: each token is scored as if the model had to write it");
 
     press(&mut window, "Generate");
     wait(&mut window, "the other texts", |state| !state.is_running());
@@ -175,7 +175,7 @@ fn a_text_is_opened_from_a_file_and_an_unreadable_one_says_why() {
     std::fs::write(&path, format!("{GIVEN}\n")).unwrap();
     let mut window = written();
     press(&mut window, "More actions for pane A");
-    press(&mut window, "Score a text…");
+    press(&mut window, "A text of your own…");
     press(&mut window, "Open a file…");
     fill_path(&mut window, &path);
     press(&mut window, "Open");

@@ -300,7 +300,7 @@ fn a_small_window_keeps_the_menus_of_the_panes_and_the_legend() {
     let mut window = open(settings(LIMIT), [900.0, 700.0], reciting);
     wait(&mut window, "the model", is_ready);
     press(&mut window, "More actions for pane A");
-    window.get_by_label("Duplicate");
+    window.get_by_label("Duplicate as pane E");
     window.key_press(egui::Key::Escape);
     window.run_steps(3);
     // The bar has a swatch for each range, and the menu names the ranges.
@@ -516,9 +516,9 @@ fn every_window_size_and_number_of_panes_is_drawn() {
         window.get_by_label("Generate");
         window.get_by_label("Plots");
     }
-    for _ in 0..4 {
+    for letter in ["E", "F", "G", "H"] {
         press(&mut window, "More actions for pane A");
-        press(&mut window, "Duplicate");
+        press(&mut window, &format!("Duplicate as pane {letter}"));
     }
     assert_eq!(window.state().state().panes.len(), 8);
     window.get_by_label("How H chooses");

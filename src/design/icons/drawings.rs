@@ -1,6 +1,6 @@
 //! The marks that make up each icon, on a 16 × 16 grid whose origin is the top left corner.
 
-use super::mark::Mark::{self, Arc, Block, Box, Circle, Curve, Dot, Fill, HalfDisc, Line, Outline};
+use super::mark::Mark::{self, Arc, Block, Box, Circle, Curve, Dot, Fill, Line, Outline};
 
 pub(super) const AGAIN: &[Mark] = &[
     Arc((8.0, 8.0), 5.0, [-0.35, -5.75]),
@@ -55,6 +55,18 @@ pub(super) const FORK: &[Mark] = &[
     Curve([(4.0, 9.0), (4.0, 6.0), (11.5, 8.0), (11.5, 3.0)]),
     Dot((11.5, 3.0), 1.5),
 ];
+pub(super) const GEAR: &[Mark] = &[
+    Circle((8.0, 8.0), 1.6),
+    Circle((8.0, 8.0), 4.4),
+    Line(&[(8.0, 3.6), (8.0, 1.8)]),
+    Line(&[(11.1, 4.9), (12.4, 3.6)]),
+    Line(&[(12.4, 8.0), (14.2, 8.0)]),
+    Line(&[(11.1, 11.1), (12.4, 12.4)]),
+    Line(&[(8.0, 12.4), (8.0, 14.2)]),
+    Line(&[(4.9, 11.1), (3.6, 12.4)]),
+    Line(&[(3.6, 8.0), (1.8, 8.0)]),
+    Line(&[(4.9, 4.9), (3.6, 3.6)]),
+];
 pub(super) const GRIP: &[Mark] = &[
     Dot((6.0, 3.5), 1.1),
     Dot((6.0, 8.0), 1.1),
@@ -100,7 +112,6 @@ pub(super) const STEP: &[Mark] = &[
     Line(&[(12.0, 3.5), (12.0, 12.5)]),
 ];
 pub(super) const STOP: &[Mark] = &[Block((3.5, 3.5), (12.5, 12.5), 2.0)];
-pub(super) const THEME: &[Mark] = &[Circle((8.0, 8.0), 5.0), HalfDisc((8.0, 8.0), 5.0)];
 pub(super) const UNDO: &[Mark] = &[
     Line(&[(6.0, 3.0), (3.0, 6.0), (6.0, 9.0)]),
     Curve([(3.0, 6.0), (12.0, 6.0), (16.0, 12.0), (7.5, 12.8)]),

@@ -23,8 +23,6 @@ pub(super) enum Mark {
     Dot(Point, f32),
     /// A filled convex polygon with a stroke around it.
     Fill(&'static [Point]),
-    /// The right half of a disc.
-    HalfDisc(Point, f32),
     /// A line through points, with round ends.
     Line(&'static [Point]),
     /// The outline of a polygon.
@@ -81,11 +79,6 @@ impl<'a> MarkPainter<'a> {
             }
             Mark::Fill(points) => {
                 Shape::convex_polygon(self.all(points), self.color, self.stroke())
-            }
-            Mark::HalfDisc(center, radius) => {
-                let quarter = std::f32::consts::FRAC_PI_2;
-                let edge = self.arc(center, radius, [-quarter, quarter]);
-                Shape::convex_polygon(edge, self.color, Stroke::NONE)
             }
             Mark::Line(points) => return self.line(&self.all(points)),
             Mark::Outline(points) => Shape::closed_line(self.all(points), self.stroke()),

@@ -34,6 +34,8 @@ pub enum Icon {
     File,
     /// Where panes diverge.
     Fork,
+    /// Opens the settings.
+    Gear,
     /// A drag handle.
     Grip,
     Info,
@@ -52,8 +54,6 @@ pub enum Icon {
     /// Generates one more token.
     Step,
     Stop,
-    /// Switches between dark and light.
-    Theme,
     Undo,
     /// Expands.
     Up,
@@ -78,6 +78,7 @@ impl Icon {
         Self::Fast,
         Self::File,
         Self::Fork,
+        Self::Gear,
         Self::Grip,
         Self::Info,
         Self::Left,
@@ -91,7 +92,6 @@ impl Icon {
         Self::Slow,
         Self::Step,
         Self::Stop,
-        Self::Theme,
         Self::Undo,
         Self::Up,
         Self::Warning,
@@ -121,6 +121,7 @@ impl Icon {
             Self::Fast => drawings::FAST,
             Self::File => drawings::FILE,
             Self::Fork => drawings::FORK,
+            Self::Gear => drawings::GEAR,
             Self::Grip => drawings::GRIP,
             Self::Info => drawings::INFO,
             Self::Left => drawings::LEFT,
@@ -134,7 +135,6 @@ impl Icon {
             Self::Slow => drawings::SLOW,
             Self::Step => drawings::STEP,
             Self::Stop => drawings::STOP,
-            Self::Theme => drawings::THEME,
             Self::Undo => drawings::UNDO,
             Self::Up => drawings::UP,
             Self::Warning => drawings::WARNING,

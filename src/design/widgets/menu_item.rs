@@ -2,8 +2,8 @@
 
 use egui::containers::menu::{MenuConfig, MenuState, SubMenu};
 use egui::{
-    Color32, PopupCloseBehavior, Rect, Response, Role, ScrollArea, Sense, Ui, WidgetInfo, pos2,
-    vec2,
+    Color32, Id, Key, Modifiers, PopupCloseBehavior, Pos2, Rect, Response, Role, ScrollArea, Sense,
+    Ui, WidgetInfo, pos2, vec2,
 };
 
 use super::fill::{ControlColors, focus_ring, paint_fill};
@@ -24,11 +24,22 @@ impl ItemSize {
         height: 32.0,
         right: 10.0,
     };
+
+    /// That of a menu that must not cover much.
+    const LOW: Self = Self {
+        height: 28.0,
+        ..Self::USUAL
+    };
 }
 
 /// Shows an item of a menu, 32 points high and as wide as the menu, with its shortcut on the right.
 pub fn menu_item(ui: &mut Ui, label: &str, shortcut: &str, selected: bool) -> Response {
     item_ui(ui, ItemSize::USUAL, label, shortcut, selected)
+}
+
+/// Shows an item of a menu that must not cover much, 28 points high.
+pub fn low_menu_item(ui: &mut Ui, label: &str, shortcut: &str) -> Response {
+    item_ui(ui, ItemSize::LOW, label, shortcut, false)
 }
 
 /// Shows an item of a menu with many items, 24 points high.
@@ -84,21 +95,68 @@ const MENU_MARGIN: f32 = 24.0;
 /// Shows an item of a menu that opens a submenu, with a summary of its content on the right. It
 /// opens on hover, click, Enter or the right arrow key; the content closes it.
 pub fn submenu(ui: &mut Ui, label: &str, hint: &str, width: f32, content: impl FnOnce(&mut Ui)) {
+    submenu_ui(ui, ItemSize::USUAL, (label, hint), width, content);
+}
+
+/// Shows an item that opens a submenu, 28 points high.
+pub fn low_submenu(ui: &mut Ui, label: &str, width: f32, content: impl FnOnce(&mut Ui)) {
+    submenu_ui(ui, ItemSize::LOW, (label, ""), width, content);
+}
+
+fn submenu_ui(
+    ui: &mut Ui,
+    size: ItemSize,
+    (label, hint): (&str, &str),
+    width: f32,
+    content: impl FnOnce(&mut Ui),
+) {
     let id = SubMenu::id_from_widget_id(ui.next_auto_id());
     let is_open = MenuState::from_ui(ui, |state, _| state.open_item == Some(id));
     let size = ItemSize {
         right: 26.0,
-        ..ItemSize::USUAL
+        ..size
     };
     let response = item_ui(ui, size, label, hint, is_open);
     let center = pos2(response.rect.right() - 14.0, response.rect.center().y);
     let square = Rect::from_center_size(center, vec2(12.0, 12.0));
     Icon::Right.paint(ui.painter(), square, Theme::of(ui).text_3);
+    if stays_closed(ui, &response) {
+        return;
+    }
     let config = MenuConfig::new().close_behavior(PopupCloseBehavior::CloseOnClickOutside);
+    let mut escaped = false;
     SubMenu::new().config(config).show(ui, &response, |ui| {
         ui.set_width(width);
         scrolled(ui, content);
+        // The menu around it stays open.
+        escaped = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape));
     });
+    if escaped {
+        MenuState::from_ui(ui, |state, _| state.open_item = None);
+        response.request_focus();
+        let pointer = ui.input(|input| input.pointer.latest_pos());
+        ui.data_mut(|data| data.insert_temp(escaped_id(&response), pointer));
+    }
+}
+
+/// Returns whether a submenu was closed with Escape and must not open again only because the pointer
+/// still rests on its item.
+fn stays_closed(ui: &Ui, item: &Response) -> bool {
+    let id = escaped_id(item);
+    let Some(escaped_at) = ui.data(|data| data.get_temp::<Option<Pos2>>(id)) else {
+        return false;
+    };
+    let pointer = ui.input(|input| input.pointer.latest_pos());
+    let opens = item.clicked() || item.has_focus() && ui.input(|i| i.key_pressed(Key::ArrowRight));
+    let rests = pointer == escaped_at && pointer.is_some_and(|at| item.rect.contains(at));
+    if opens || !rests {
+        ui.data_mut(|data| data.remove::<Option<Pos2>>(id));
+    }
+    rests && !opens
+}
+
+fn escaped_id(item: &Response) -> Id {
+    item.id.with("escaped at")
 }
 
 /// Shows the content of a menu, which scrolls if the window is too short for it.

@@ -30,7 +30,7 @@ pub use fill::{ControlColors, field_frame, focus_ring, paint_fill};
 pub use inner_menu::{inner_menu, is_inner_menu_open};
 pub use legend::{legend, small_legend};
 pub use long_text::{cut_note, long_text};
-pub use menu_item::{dense_menu_item, menu_item, scrolled, submenu};
+pub use menu_item::{dense_menu_item, low_menu_item, low_submenu, menu_item, scrolled, submenu};
 pub use notice::{Notice, NoticeKind, notice_frame};
 pub use number::Number;
 pub use progress::progress_bar;

@@ -98,6 +98,10 @@ fn rows() -> Vec<Row> {
             "← →, 1–9, Backspace, Enter",
             "in a lesson: change the prediction (Shift for larger steps), choose, undo, go on",
         ),
+        Written(
+            "F2",
+            "rename the pane of the focused text or the pinned token",
+        ),
         Of(vec![Action::Undo]),
         AllOf(Action::Redo),
         Of(vec![Action::Score]),

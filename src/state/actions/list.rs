@@ -169,7 +169,7 @@ actions! {
     Undo {
         name: |_| "Undo the last settings change",
         keys: vec![Shortcut::key("Z").command()],
-        help: "undo a settings change",
+        help: "undo a settings change; in History, the last deletion",
         command: |_| Ok(Command::Undo),
     }
     Redo {

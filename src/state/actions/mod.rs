@@ -14,7 +14,7 @@ mod shortcut;
 
 pub use key_help::{KeyHelp, key_help};
 pub use list::Action;
-pub use of_pane::PaneAction;
+pub use of_pane::{PaneAction, PaneMenuEntry};
 pub use palette::{Palette, PaletteCommand, PaletteRow, PaletteRun, PaneSetting};
 pub use shortcut::Shortcut;
 

@@ -1,13 +1,14 @@
-//! What the user can do with one pane: the items of its menu, which the palette lists too.
+//! What the user can do with one pane: the palette lists everything, the pane’s menu what is usual.
 
+use super::Shortcut;
 use super::conditions::only_if;
 use crate::interop::tools::Tool;
 use crate::state::{
-    AppState, BranchCommand, Command, MAX_PANES, PaneId, PaneModelCommand, PasteCommand,
-    ScoreCommand, WatermarkCommand,
+    AppState, BranchCommand, Command, MAX_PANES, Pane, PaneId, PaneModelCommand, PasteCommand,
+    PromptMode, ScoreCommand, WatermarkCommand,
 };
 
-/// An item of a pane's menu.
+/// What the user can do with a pane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PaneAction {
     /// Open the chain editor.
@@ -23,22 +24,47 @@ pub enum PaneAction {
     TestWatermark,
     CopySettings(Tool),
     PasteSettings,
+    Rename,
     ResetSettings,
     Duplicate,
     Remove,
 }
 
-impl PaneAction {
-    /// Returns all actions of a pane, in menu order.
-    pub fn all() -> Vec<Self> {
-        Self::GROUPS.into_iter().flat_map(|group| group()).collect()
+/// An entry of a pane's menu.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PaneMenuEntry {
+    Action(PaneAction),
+    Submenu {
+        label: &'static str,
+        actions: Vec<PaneAction>,
+    },
+}
+
+impl PaneMenuEntry {
+    /// Returns the entries in groups, which lines separate.
+    pub fn groups() -> [Vec<Self>; 3] {
+        use PaneAction::{
+            ChooseModel, CopyText, Duplicate, PasteSettings, Remove, Rename, ResetSettings,
+            RunAlone, Score,
+        };
+        let copies = Self::Submenu {
+            label: "Copy settings as",
+            actions: Tool::ALL.map(PaneAction::CopySettings).to_vec(),
+        };
+        [
+            [RunAlone, ChooseModel, Score].map(Self::Action).to_vec(),
+            vec![Self::Action(CopyText), copies, Self::Action(PasteSettings)],
+            [Rename, Duplicate, ResetSettings, Remove]
+                .map(Self::Action)
+                .to_vec(),
+        ]
     }
+}
 
-    /// The groups of the menu, separated by lines.
-    pub const GROUPS: [fn() -> Vec<Self>; 3] = [Self::on_text, Self::on_exchange, Self::on_pane];
-
-    fn on_text() -> Vec<Self> {
-        vec![
+impl PaneAction {
+    /// Returns all actions of a pane, in the order of the palette.
+    pub fn all() -> Vec<Self> {
+        let first = [
             Self::EditChain,
             Self::ChooseModel,
             Self::ReadAlong,
@@ -49,38 +75,57 @@ impl PaneAction {
             Self::CopyText,
             Self::Score,
             Self::TestWatermark,
-        ]
+        ];
+        let copies = Tool::ALL.map(Self::CopySettings);
+        let last = [
+            Self::PasteSettings,
+            Self::Rename,
+            Self::ResetSettings,
+            Self::Duplicate,
+            Self::Remove,
+        ];
+        first.into_iter().chain(copies).chain(last).collect()
     }
 
-    fn on_exchange() -> Vec<Self> {
-        let copies = Tool::ALL.into_iter().map(Self::CopySettings);
-        copies.chain([Self::PasteSettings]).collect()
-    }
-
-    fn on_pane() -> Vec<Self> {
-        vec![Self::ResetSettings, Self::Duplicate, Self::Remove]
-    }
-
-    /// Returns the label in the pane's menu.
-    pub fn label(self) -> String {
+    /// Returns the label in a pane's menu.
+    pub fn label(self, id: PaneId, state: &AppState) -> String {
         let label = match self {
             Self::EditChain => "Change the settings…",
-            Self::ChooseModel => "Choose a model…",
+            Self::ChooseModel => "Model…",
             Self::ReadAlong => "Read along with another pane…",
-            Self::RunAlone => "Run only this pane",
+            Self::RunAlone => {
+                let has_text = state.pane(id).is_some_and(Pane::has_text);
+                if has_text && state.prompt.mode == PromptMode::Chat {
+                    "Answer again"
+                } else {
+                    "Run only this pane"
+                }
+            }
             Self::Stop => "Stop",
             Self::Continue => "Continue",
             Self::ShowEarlier => "Show the earlier text",
             Self::CopyText => "Copy text",
-            Self::Score => "Score a text…",
+            Self::Score => "A text of your own…",
             Self::TestWatermark => "Test for a watermark…",
-            Self::CopySettings(tool) => return format!("Copy as {}", tool.name()),
+            Self::CopySettings(tool) => tool.name(),
             Self::PasteSettings => "Paste settings…",
+            Self::Rename => "Rename",
             Self::ResetSettings => "Reset settings",
+            Self::Duplicate if state.panes.has_room() => {
+                return format!("Duplicate as pane {}", state.panes.next_letter());
+            }
             Self::Duplicate => "Duplicate",
             Self::Remove => "Remove",
         };
         label.to_owned()
+    }
+
+    /// Returns the key that runs it on the focused pane, if there is one.
+    pub const fn shortcut(self) -> Option<Shortcut> {
+        match self {
+            Self::Rename => Some(Shortcut::key("F2")),
+            _ => None,
+        }
     }
 
     /// Returns the name in the palette, which includes the pane's letter.
@@ -100,6 +145,7 @@ impl PaneAction {
                 format!("Copy the settings of {letter} as {}", tool.name())
             }
             Self::PasteSettings => format!("Paste settings into {letter}…"),
+            Self::Rename => format!("Rename {letter}"),
             Self::ResetSettings => format!("Reset the settings of {letter}"),
             Self::Duplicate => format!("Duplicate {letter}"),
             Self::Remove => format!("Remove {letter}"),
@@ -120,6 +166,7 @@ impl PaneAction {
             | Self::CopyText
             | Self::Score
             | Self::TestWatermark
+            | Self::Rename
             | Self::ResetSettings
             | Self::Duplicate
             | Self::Remove => "Pane",
@@ -175,6 +222,7 @@ impl PaneAction {
             }
             Self::CopySettings(tool) => Command::CopySettings(id, tool),
             Self::PasteSettings => Command::Paste(PasteCommand::Open(id)),
+            Self::Rename => Command::Rename(id),
             Self::ResetSettings => Command::ResetSettings(id),
             Self::Duplicate => {
                 has_room()?;

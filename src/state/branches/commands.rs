@@ -178,7 +178,7 @@ impl AppState {
         let reseeds = origin == OriginChange::Seed;
         let pane = match target {
             BranchTarget::NewPane if !self.panes.has_room() => return Vec::new(),
-            BranchTarget::NewPane => self.add_pane_beside(&source),
+            BranchTarget::NewPane => self.add_pane_like(&source),
             BranchTarget::InPlace => source.id,
         };
         if let Some(pane) = self.panes.pane_mut(pane)
@@ -203,8 +203,8 @@ impl AppState {
         self.request_branch(pane, text, extension)
     }
 
-    /// Adds an empty pane with the same settings to the right of this one. Returns its id.
-    fn add_pane_beside(&mut self, source: &Pane) -> PaneId {
+    /// Adds an empty pane with the same settings at the end. Returns its id.
+    fn add_pane_like(&mut self, source: &Pane) -> PaneId {
         let id = self.next_pane_id();
         self.panes.duplicate(source.id, id);
         id

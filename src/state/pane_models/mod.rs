@@ -49,6 +49,9 @@ pub(super) struct OwnModel {
     pub ready: Option<ReadyModel>,
 }
 
+/// Of the free memory, a model may take one in this many parts without a question.
+const SMALL_PART: u64 = 4;
+
 impl OwnModel {
     /// Returns the model that a request names; `None` for the main one.
     pub(super) fn named(own: Option<&Self>) -> Option<PaneModel> {
@@ -183,6 +186,20 @@ impl Models {
         chat_blocking_reason(&model.chat, mode)
     }
 
+    /// Returns whether a pane's own model is not loaded yet, but can be.
+    pub(in crate::state) fn is_awaited_by(&self, pane: &Pane) -> bool {
+        let source = self.chosen(&pane.settings).and_then(PaneModel::local);
+        source.is_some_and(|source| match self.of_panes.status(source) {
+            Some(PaneModelStatus::Ready(_) | PaneModelStatus::Failed { .. }) => false,
+            Some(
+                PaneModelStatus::Inspecting { .. }
+                | PaneModelStatus::Offered { .. }
+                | PaneModelStatus::Loading { .. },
+            )
+            | None => true,
+        })
+    }
+
     /// Returns the models on this computer that these panes use besides the main one.
     pub(super) fn wanted_by<'a>(
         &self,
@@ -262,7 +279,9 @@ impl Models {
                 let n_needed = self.memory_of(outline).n_bytes(n_panes, n_tokens);
                 let n_free = inspected.n_free_bytes;
                 let (words, is_short) = self.memory_words(source, outline, n_needed, n_free);
-                if !ask && !is_short {
+                // Nothing needs to be decided about a small part of the free memory.
+                let is_small = n_needed <= n_free / SMALL_PART && !self.is_on_gpu(source);
+                if (!ask || is_small) && !is_short {
                     return self.load_for_panes(source);
                 }
                 PaneModelStatus::Offered { words, is_short }
@@ -270,6 +289,11 @@ impl Models {
         };
         self.of_panes.set(source, status);
         Vec::new()
+    }
+
+    /// Returns whether a model would take GPU memory, of which it is not known how much is free.
+    fn is_on_gpu(&self, source: &ModelSource) -> bool {
+        *source != ModelSource::Embedded && self.uses_gpu_memory()
     }
 
     /// Says how much memory a model needs for the panes that use it, and how much is free. Also
@@ -283,8 +307,7 @@ impl Models {
     ) -> (String, bool) {
         let model = format!("{}, {}", outline.name, outline.quantization);
         let needed = ByteSize(n_needed);
-        let on_gpu = *source != ModelSource::Embedded && self.uses_gpu_memory();
-        if on_gpu {
+        if self.is_on_gpu(source) {
             return (format!("{model}, needs {needed} of GPU memory"), false);
         }
         let free = ByteSize(n_free);

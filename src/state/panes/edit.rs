@@ -4,6 +4,7 @@ use super::all::Panes;
 use super::pane::{Pane, PaneId};
 use super::solo::Solo;
 use crate::decoding::ChainConfig;
+use crate::generation::formatting::pane_letter;
 use crate::generation::{Generation, PaneSettings};
 use crate::interop::presets;
 use crate::state::settings::MAX_PANES;
@@ -75,12 +76,16 @@ impl Panes {
         PaneSettings::from(preset.map_or_else(ChainConfig::greedy, |preset| preset.chain))
     }
 
-    /// Adds an empty pane with a pane's settings to its right.
+    /// Returns the letter of the next new pane. New panes come last, so that all others keep their
+    /// letters and colors.
+    pub fn next_letter(&self) -> String {
+        pane_letter(self.len())
+    }
+
+    /// Adds an empty pane with a pane's settings at the end.
     pub(in crate::state) fn duplicate(&mut self, id: PaneId, new_id: PaneId) {
-        let place = self.place_of(id);
-        let settings = self.pane(id).map(|pane| pane.settings.clone());
-        if let (Some(place), Some(settings)) = (place, settings) {
-            self.insert(place + 1, Pane::new(new_id, settings));
+        if let Some(settings) = self.pane(id).map(|pane| pane.settings.clone()) {
+            self.push(Pane::new(new_id, settings));
         }
     }
 }

@@ -160,10 +160,14 @@ impl Pane {
         self.solo.as_ref()?.index(&self.settings.chain)
     }
 
-    /// Returns the index of the first step that breaks the grammar of the text, or that of another
-    /// pane if the text has none.
+    /// Returns the index of the first step that breaks the grammar of the text.
     pub fn breaks_grammar_at(&self) -> Option<usize> {
-        self.grammar_break.broken_at()
+        self.grammar_break.own_broken_at()
+    }
+
+    /// Returns the index of the first step that would break the grammar of another pane's text.
+    pub fn breaks_other_grammar_at(&self) -> Option<usize> {
+        self.grammar_break.other_broken_at()
     }
 
     /// Returns the generation that the pane shows.

@@ -79,10 +79,7 @@ impl Panes {
             measures.update(status.generation(), status.is_writing());
             watermark.update(looked_for, status.generation());
             hand_picks.update(status.generation());
-            let own = status
-                .generation()
-                .and_then(|text| text.config.chain.grammar.as_ref());
-            grammar_break.update(own.or(shared_rule.as_ref()), status.generation());
+            grammar_break.update(shared_rule.as_ref(), status.generation());
             let seed = settings.seed.unwrap_or(shared_seed);
             let will_be_replaced = status.running().is_some() && !status.is_writing();
             match status.generation() {

@@ -56,6 +56,8 @@ pub struct History {
     pub(in crate::state) verifies: bool,
     /// The run whose name is being edited, and the name as typed so far.
     pub renaming: Option<(String, String)>,
+    /// The runs that the user deleted and that can be brought back, the latest last.
+    pub(in crate::state) deleted: Vec<String>,
 }
 
 impl KeptRun {
@@ -177,6 +179,9 @@ impl History {
                 return Some(RunRequest::Delete(file));
             }
             RunCommand::Restore(file) => return Some(RunRequest::Restore(file)),
+            RunCommand::UndoDelete => {
+                return self.deleted.last().cloned().map(RunRequest::Restore);
+            }
             RunCommand::Export(path) => {
                 let file = self.shown()?.file.clone();
                 return Some(RunRequest::Export {
@@ -213,10 +218,12 @@ impl History {
 
     fn on_change(&mut self, file: &str, run: Option<KeptRun>, notices: &mut Notices) {
         let restore = Command::Run(RunCommand::Restore(file.to_owned()));
+        self.deleted.retain(|other| other != file);
         if run.is_some() {
             self.unkept = None;
             notices.dismiss_offers(&restore);
         } else {
+            self.deleted.push(file.to_owned());
             notices.notify(Notice::done("Deleted").with_action("Undo", restore));
         }
         self.change(file, run);

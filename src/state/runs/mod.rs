@@ -162,6 +162,8 @@ pub enum RunCommand {
     Exported(PathBuf),
     /// Bring back a run that was deleted.
     Restore(String),
+    /// Bring back the run that was deleted last.
+    UndoDelete,
     /// The history was read.
     Listed(Result<Vec<KeptRun>, String>),
     /// A run of the history changed: it is new, different or, without a run, gone.

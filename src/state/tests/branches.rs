@@ -109,9 +109,9 @@ fn a_branch_in_a_new_pane_leaves_the_text_alone() {
     let request = apply(&mut state, branch(from, 5, BranchTarget::NewPane)).remove(0);
     write(&mut state, request.id, &[(" fox", 0.1)]);
     assert_eq!(state.panes.len(), 5);
-    assert_eq!(text(&state, 1), " in a fox");
+    assert_eq!(text(&state, 4), " in a fox");
     assert_eq!(state.panes[0].generation(), Some(&before));
-    assert_eq!(state.pin.map(|pin| pin.pane), Some(state.panes[1].id));
+    assert_eq!(state.pin.map(|pin| pin.pane), Some(state.panes[4].id));
     while state.panes.len() < 8 {
         let id = state.panes[0].id;
         state.apply(Command::Duplicate(id));

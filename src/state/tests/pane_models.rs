@@ -67,7 +67,6 @@ fn with_other() -> AppState {
     let mut state = ready();
     choose(&mut state, 1, Some(other()));
     inspected(&mut state, 500_000_000);
-    state.apply(Command::PaneModel(PaneModelCommand::Load(other())));
     update(&mut state, arrived(ChatSupport::ready()));
     state
 }
@@ -89,16 +88,17 @@ fn a_model_is_loaded_once_the_user_has_seen_what_it_needs() {
     let effects = choose(&mut state, 1, Some(other()));
     let inspect = Effect::Send(Request::Inspect(other()));
     assert_eq!(effects.last(), Some(&inspect));
-    assert_eq!(inspected(&mut state, 500_000_000), []);
+    assert_eq!(inspected(&mut state, 1_500_000_000), []);
     let Some(PaneModelStatus::Offered { words, is_short }) = state.models.of_panes.status(&other())
     else {
         panic!("it is offered");
     };
-    assert!(words.ends_with("MB of memory; 3.9 GB is free"), "{words}");
+    assert!(words.ends_with("GB of memory; 3.9 GB is free"), "{words}");
     assert!(!is_short);
     let pane = &state.panes[1];
     let reason = state.blocking_reason_of(pane).unwrap();
     assert_eq!(reason, "Its model is not loaded yet");
+    assert!(state.waits_for_pane_model());
 
     let load_it = Command::PaneModel(PaneModelCommand::Load(other()));
     assert_eq!(state.apply(load_it), [load()]);
@@ -109,11 +109,40 @@ fn a_model_is_loaded_once_the_user_has_seen_what_it_needs() {
     assert_eq!(state.blocking_reason(), None);
     let words = state.skipped_pane_words().unwrap();
     assert_eq!(words, "B will not run: its model is still loading");
+    assert!(state.waits_for_pane_model(), "nothing is wrong");
     update(&mut state, arrived(ChatSupport::ready()));
     assert_eq!(state.skipped_pane_words(), None);
     assert_eq!(state.models.words_of(&state.panes[1]), "Other · Q4_K");
     let effects = state.apply(Command::GenerateAll);
     assert_eq!(models(&effects), [None, Some(other()), None, None]);
+}
+
+#[test]
+fn a_model_that_needs_a_small_part_of_the_free_memory_is_loaded_at_once() {
+    let mut state = ready();
+    choose(&mut state, 1, Some(other()));
+    assert_eq!(inspected(&mut state, 342_000_000), [load()]);
+    update(
+        &mut state,
+        PaneModelUpdate::Failed {
+            error: "the file is gone".to_owned(),
+        },
+    );
+    assert!(
+        !state.waits_for_pane_model(),
+        "the user has to do something"
+    );
+}
+
+#[test]
+fn an_offered_model_can_be_declined() {
+    let mut state = ready();
+    choose(&mut state, 1, Some(other()));
+    inspected(&mut state, 1_500_000_000);
+    let decline = PaneModelCommand::Decline(other().into());
+    state.apply(Command::PaneModel(decline));
+    assert_eq!(state.panes[1].settings.model, None);
+    assert_eq!(state.models.of_panes.status(&other()), None);
 }
 
 #[test]
@@ -230,7 +259,6 @@ fn a_file_that_fails_is_named_in_its_pane_and_can_be_tried_again() {
     let mut state = ready();
     choose(&mut state, 1, Some(other()));
     inspected(&mut state, 500_000_000);
-    state.apply(Command::PaneModel(PaneModelCommand::Load(other())));
     let error = "the file is incomplete".to_owned();
     update(&mut state, PaneModelUpdate::Failed { error });
     let failed = PaneModelStatus::Failed {
@@ -259,7 +287,6 @@ fn a_model_without_a_template_leaves_its_pane_out_of_a_chat() {
     let mut state = ready();
     choose(&mut state, 1, Some(other()));
     inspected(&mut state, 500_000_000);
-    state.apply(Command::PaneModel(PaneModelCommand::Load(other())));
     update(&mut state, arrived(ChatSupport::Missing));
     assert_eq!(
         state
@@ -383,7 +410,7 @@ fn a_text_is_named_after_its_model_when_another_one_comes_next() {
 
     // The pane chooses another model: its text is still by the main one.
     choose(&mut state, 1, Some(other()));
-    inspected(&mut state, 500_000_000);
+    inspected(&mut state, 1_500_000_000);
     let next = |state: &AppState| state.authorship(&state.panes[1]).next;
     assert_eq!(next(&state).as_deref(), Some("other"));
     state.apply(Command::PaneModel(PaneModelCommand::Load(other())));

@@ -43,12 +43,29 @@ fn there_are_always_one_to_eight_panes() {
         state.apply(Command::Duplicate(pane));
     }
     assert_eq!(state.panes.len(), MAX_PANES);
-    assert_eq!(state.panes[2].settings, state.panes[1].settings);
+    assert_eq!(state.panes[4].settings, state.panes[1].settings);
     for _ in 0..MAX_PANES {
         let pane = state.panes[0].id;
         state.apply(Command::Remove(pane));
     }
     assert_eq!(state.panes.len(), 1);
+}
+
+#[test]
+fn a_new_pane_is_the_last_so_that_all_others_keep_their_letters() {
+    let mut state = written();
+    let ids =
+        |state: &AppState| -> Vec<PaneId> { state.panes.iter().map(|pane| pane.id).collect() };
+    let before = ids(&state);
+    assert_eq!(state.panes.next_letter(), "E");
+    state.apply(Command::Duplicate(before[1]));
+    assert_eq!(ids(&state)[..4], before);
+    assert_eq!(state.panes[4].settings, state.panes[1].settings);
+    state.apply(Command::AddPane);
+    assert_eq!(ids(&state)[..4], before);
+    state.apply(Command::Remove(before[1]));
+    state.apply(Command::Undo);
+    assert_eq!(ids(&state)[..4], before, "it comes back to its place");
 }
 
 #[test]

@@ -302,3 +302,11 @@ fn a_prompt_that_is_too_long_for_the_field_is_cut_and_says_so() {
     state.apply(Command::PromptEdited);
     assert_eq!(state.blocking_reason(), None);
 }
+
+#[test]
+fn the_length_of_a_prompt_is_grouped_like_all_numbers() {
+    let length = |n_tokens, n_max| crate::state::PromptLength { n_tokens, n_max }.to_string();
+    assert_eq!(length(1, 2048), "1 token");
+    let words = "9,743 tokens, but the model reads at most 2,048";
+    assert_eq!(length(9743, 2048), words);
+}

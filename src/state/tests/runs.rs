@@ -281,6 +281,33 @@ fn a_deleted_run_can_be_brought_back_until_the_notice_is_closed() {
 }
 
 #[test]
+fn deleted_runs_are_brought_back_one_by_one_the_last_first() {
+    let mut state = ready();
+    let runs = vec![kept("b", "wolf", 2), kept("a", "fox", 1)];
+    run(&mut state, RunCommand::Listed(Ok(runs)));
+    assert!(run(&mut state, RunCommand::UndoDelete).is_empty());
+    for file in ["a", "b"] {
+        run(&mut state, RunCommand::Delete(file.to_owned()));
+        let gone = RunCommand::Changed {
+            file: file.to_owned(),
+            run: None,
+        };
+        run(&mut state, gone);
+    }
+    for (file, prompt) in [("b", "wolf"), ("a", "fox")] {
+        let effects = run(&mut state, RunCommand::UndoDelete);
+        assert_eq!(requests(&effects), [&RunRequest::Restore(file.to_owned())]);
+        let back = RunCommand::Changed {
+            file: file.to_owned(),
+            run: Some(kept(file, prompt, 2)),
+        };
+        run(&mut state, back);
+    }
+    assert!(run(&mut state, RunCommand::UndoDelete).is_empty());
+    assert_eq!(state.runs.history.found().len(), 2);
+}
+
+#[test]
 fn a_run_is_renamed_and_an_empty_name_clears_its_title() {
     let mut state = ready();
     run(

@@ -87,9 +87,9 @@ fn a_text_is_scored_in_a_new_pane_under_the_settings_of_its_neighbor() {
     // The first token begins the text.
     assert_eq!(request.config.limits.max_new_tokens, 2);
     finish(&mut state, request.id);
-    assert!(state.panes[3].generation().unwrap().is_scored());
+    assert!(state.panes[4].generation().unwrap().is_scored());
     let words = divergence_summary(&state).long;
-    assert!(words.starts_with("D is a given text: "), "{words}");
+    assert!(words.starts_with("E is a given text: "), "{words}");
 }
 
 #[test]
@@ -168,9 +168,9 @@ fn other_settings_say_which_tokens_they_would_cut() {
     typed(&mut state, 2, 3);
     let (request, _) = requested(&apply(&mut state, ScoreCommand::Run));
     finish(&mut state, request.id);
-    state.panes[3].settings.chain = crate::decoding::ChainConfig::greedy();
+    state.panes[4].settings.chain = crate::decoding::ChainConfig::greedy();
     assert!(state.review(|| true));
-    let words = state.panes[3].what_ifs().unwrap().words().unwrap();
+    let words = state.panes[4].what_ifs().unwrap().words().unwrap();
     assert!(words.count.ends_with(" of 2 cut"), "{}", words.count);
     assert!(words.explanation.contains("could not have written"));
 }
@@ -181,7 +181,7 @@ fn scoring_again_shows_the_text_in_its_own_pane() {
     typed(&mut state, 2, 3);
     let (request, _) = requested(&apply(&mut state, ScoreCommand::Run));
     finish(&mut state, request.id);
-    let pane = state.panes[3].id;
+    let pane = state.panes[4].id;
     apply(&mut state, ScoreCommand::Open(pane));
     let dialog = state.dialogs.score.as_ref().unwrap();
     assert_eq!(dialog.target, BranchTarget::InPlace);

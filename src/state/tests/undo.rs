@@ -37,7 +37,7 @@ fn every_change_to_the_panes_can_be_undone_and_redone() {
                 let id = state.panes[1].id;
                 state.apply(Command::Duplicate(id));
             },
-            "pane C added",
+            "pane E added",
         ),
         (
             &|state| {
@@ -103,7 +103,7 @@ fn undo_restores_a_removed_pane_with_its_text() {
 fn undoing_a_new_pane_stops_its_generation() {
     let mut state = written();
     state.apply(Command::Duplicate(state.panes[0].id));
-    let new = state.panes[1].id;
+    let new = state.panes[4].id;
     let generation = asked(&state.apply(Command::Generate(new)))[0];
     let effects = state.apply(Command::Undo);
     // The run ends with the texts that are left, and is kept.
@@ -115,6 +115,6 @@ fn undoing_a_new_pane_stops_its_generation() {
     state.apply(Command::Redo);
     let cancelled = FinishReason::Cancelled;
     assert!(
-        matches!(&state.panes[1].status, PaneStatus::Refused { reason, .. } if *reason == cancelled)
+        matches!(&state.panes[4].status, PaneStatus::Refused { reason, .. } if *reason == cancelled)
     );
 }

@@ -34,6 +34,8 @@ struct Context<'a> {
     place: usize,
     pane: &'a Pane,
     text: &'a Generation,
+    /// The letter of a new pane, and whether there is room for one.
+    next_letter: String,
     can_add_pane: bool,
     next_seed: u64,
     /// Says how many tokens are cached, or how many must be prefilled again.
@@ -103,6 +105,7 @@ fn context<'a>(state: &'a AppState, dialog: &BranchDialog) -> Option<Context<'a>
         place: state.place_of(dialog.from.pane)?,
         pane,
         text,
+        next_letter: state.panes.next_letter(),
         can_add_pane: state.panes.has_room(),
         next_seed: state.seed_of(pane).wrapping_add(1),
         cache_words: dialog.cache_words(state.memory.cache_megabytes),
@@ -262,7 +265,7 @@ fn target_ui(ui: &mut Ui, context: &Context<'_>, target: &mut BranchTarget) {
         if switch_part(ui, "In place", *target == BranchTarget::InPlace).clicked() {
             *target = BranchTarget::InPlace;
         }
-        let words = format!("As new pane {}", pane_letter(context.place + 1));
+        let words = format!("As new pane {}", context.next_letter);
         let selected = *target == BranchTarget::NewPane;
         let part = ui
             .add_enabled_ui(context.can_add_pane, |ui| switch_part(ui, &words, selected))
@@ -336,13 +339,13 @@ mod tests {
     #[test]
     fn another_seed_can_continue_in_a_new_pane() {
         let mut window = open();
-        press(&mut window, "As new pane B");
+        press(&mut window, "As new pane E");
         press(&mut window, "Another seed");
         let state = window.state();
         assert_eq!(state.panes.len(), 5);
         assert!(state.panes[0].status.running().is_none());
-        assert!(state.panes[1].status.running().is_some());
-        assert_eq!(state.panes[1].settings.seed, Some(43));
+        assert!(state.panes[4].status.running().is_some());
+        assert_eq!(state.panes[4].settings.seed, Some(43));
     }
 
     #[test]
@@ -355,14 +358,14 @@ mod tests {
 
     #[test]
     fn enter_takes_the_highlighted_row_and_with_ctrl_in_a_new_pane() {
-        for (modifiers, place) in [(Modifiers::NONE, 0), (Modifiers::COMMAND, 1)] {
+        for (modifiers, place) in [(Modifiers::NONE, 0), (Modifiers::COMMAND, 4)] {
             let mut window = open();
             key(&mut window, Modifiers::NONE, Key::ArrowDown);
             key(&mut window, modifiers, Key::Enter);
             assert!(window.state().branches.dialog.is_none());
             assert!(window.state().panes[place].status.running().is_some());
             let n_panes = window.state().panes.len();
-            assert_eq!(n_panes, 4 + place);
+            assert_eq!(n_panes, if place == 0 { 4 } else { 5 });
         }
     }
 

@@ -5,6 +5,7 @@ use egui::{RectAlign, Ui};
 use super::Edit;
 use super::arrival::arrive_ui;
 use super::number_line::{INDENT, error_ui, number_lines_ui};
+use super::ways::{Way, way_row_ui};
 use crate::decoding::rules::BeamScores;
 use crate::decoding::{ChainConfig, DraftRule, Drafts, ModelDrafts, PromptLookup, Selector};
 use crate::design::fonts::Face;
@@ -67,17 +68,12 @@ pub(super) fn beam_scores_ui(ui: &mut Ui, chain: &mut ChainConfig) -> bool {
 /// Draws the choice of how tokens are drafted, and its parameters. Returns whether either was
 /// changed.
 pub(super) fn drafts_ui(ui: &mut Ui, chain: &mut ChainConfig) -> bool {
-    if chain.selector.beam_search().is_some() {
-        return chain.drafts.take().is_some();
-    }
     let before = chain.drafts;
-    title_line_ui(ui, "Drafts", |ui| {
-        source_ui(ui, chain);
-        if let Some(Drafts::Model(drafts)) = &mut chain.drafts {
-            ui.add_space(8.0);
-            rule_ui(ui, drafts);
-        }
-    });
+    let way = Way::Drafts;
+    way_row_ui(ui, way, way.summary(), |ui| source_ui(ui, chain));
+    if let Some(Drafts::Model(drafts)) = &mut chain.drafts {
+        title_line_ui(ui, "Rule", |ui| rule_ui(ui, drafts));
+    }
     let mut changed = chain.drafts != before;
     match &mut chain.drafts {
         Some(Drafts::Lookup(lookup)) => {
@@ -103,7 +99,7 @@ fn source_ui(ui: &mut Ui, chain: &mut ChainConfig) {
     let name = format!("Drafts: {label}");
     let chip = ui.add(Chip::new(label).name(&name).chevron());
     arrive_ui(ui, "Drafts", &chip);
-    inner_menu(&chip, "Drafts", (RectAlign::BOTTOM_START, 180.0), |ui| {
+    inner_menu(&chip, "Drafts", (RectAlign::BOTTOM_END, 180.0), |ui| {
         let tip = "Each forward pass writes one token. This is the usual way.";
         let off = menu_item(ui, "Off", "", chosen.is_none());
         if off.on_hover_text(tip).clicked() {

@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use egui::{Color32, RectAlign, ScrollArea, Stroke, Ui};
 
+use super::Shown;
 use super::arrival::arrive_ui;
 use super::draw::title_line_ui;
 use super::number_line::{INDENT, error_ui};
+use super::ways::{Way, way_row_ui};
 use crate::decoding::{ChainConfig, GrammarKind, GrammarMode, GrammarRule};
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
@@ -20,12 +22,16 @@ const MAX_HEIGHT: f32 = 150.0;
 /// Draws the editor of the grammar. Returns whether it was changed.
 pub(super) fn grammar_ui(
     ui: &mut Ui,
-    pane: PaneId,
+    shown: &Shown<'_>,
     chain: &mut ChainConfig,
     commands: &mut Vec<Command>,
 ) -> bool {
     let before = chain.grammar.clone();
-    title_line_ui(ui, GrammarRule::NAME, |ui| kind_ui(ui, chain));
+    let (pane, way) = (shown.pane, Way::Grammar);
+    let rule = chain.grammar.as_deref();
+    let legal = rule.and_then(|rule| shown.live?.legal_words(rule));
+    let words = legal.as_deref().unwrap_or(way.summary());
+    way_row_ui(ui, way, words, |ui| kind_ui(ui, chain));
     if let Some(rule) = chain.grammar.clone() {
         title_line_ui(ui, "Applied", |ui| mode_ui(ui, &rule, chain));
         if rule.kind() != GrammarKind::Json {
@@ -46,7 +52,7 @@ fn kind_ui(ui: &mut Ui, chain: &mut ChainConfig) {
     let name = format!("Grammar: {label}");
     let chip = ui.add(Chip::new(label).name(&name).chevron());
     arrive_ui(ui, "Grammar", &chip);
-    inner_menu(&chip, "Grammar", (RectAlign::BOTTOM_START, 190.0), |ui| {
+    inner_menu(&chip, "Grammar", (RectAlign::BOTTOM_END, 190.0), |ui| {
         if menu_item(ui, "Off", "", kind.is_none()).clicked() {
             chain.grammar = None;
         }
@@ -88,6 +94,8 @@ fn text_ui(ui: &mut Ui, rule: &GrammarRule, chain: &mut ChainConfig) {
                 }
                 let edit = long_text(&mut text)
                     .code_editor()
+                    // Tab leaves the field, as it leaves all others.
+                    .lock_focus(false)
                     .font(Face::Code.font())
                     .frame(frame)
                     .hint_text("Type a grammar, or use JSON")

@@ -6,6 +6,7 @@ use super::arrival::arrive_ui;
 use super::draw::title_line_ui;
 use super::number_line::{INDENT, error_ui, number_lines_ui};
 use super::number_list::{ListWords, number_list_ui};
+use super::ways::{Way, way_row_ui};
 use crate::decoding::{Against, ChainConfig, EarlyLayers, Guidance};
 use crate::design::fonts::Face;
 use crate::design::widgets::{Chip, field_frame, inner_menu, long_text, menu_item};
@@ -17,7 +18,8 @@ const MAX_HEIGHT: f32 = 100.0;
 /// Draws the editor of the guidance. Returns whether it was changed.
 pub(super) fn guidance_ui(ui: &mut Ui, chain: &mut ChainConfig) -> bool {
     let before = chain.guidance.clone();
-    title_line_ui(ui, Guidance::NAME, |ui| against_ui(ui, chain));
+    let way = Way::Guidance;
+    way_row_ui(ui, way, way.summary(), |ui| against_ui(ui, chain));
     if let Some(guidance) = &mut chain.guidance {
         match &mut guidance.against {
             Against::Prompt(text) => prompt_ui(ui, text),
@@ -43,7 +45,7 @@ fn against_ui(ui: &mut Ui, chain: &mut ChainConfig) {
     let name = format!("Guidance: {label}");
     let chip = ui.add(Chip::new(label).name(&name).chevron());
     arrive_ui(ui, "Guidance", &chip);
-    inner_menu(&chip, "Guidance", (RectAlign::BOTTOM_START, 190.0), |ui| {
+    inner_menu(&chip, "Guidance", (RectAlign::BOTTOM_END, 190.0), |ui| {
         if menu_item(ui, "Off", "", chosen.is_none()).clicked() {
             chain.guidance = None;
         }

@@ -7,6 +7,7 @@ use egui::accesskit::Role;
 use egui::{Key, Modifiers, vec2};
 use egui_kittest::kittest::Queryable as _;
 
+use super::ways::MORE;
 use crate::decoding::{Against, Guidance};
 use crate::generation::ModelInfo;
 use crate::state::tests::{Event, written};
@@ -17,6 +18,7 @@ use crate::ui::testing::{Window, key, press, window_of};
 fn editor() -> Window {
     let mut window = window_of(vec2(1280.0, 800.0), written());
     press(&mut window, "How A chooses");
+    press(&mut window, MORE);
     window
 }
 

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use egui::Context;
 
 use crate::analysis::xray::{XrayColumn, XrayPlace, XrayTable};
-use crate::decoding::{ChainConfig, FilterKind, KnownCount, Trace};
-use crate::generation::formatting::{grouped, token_word};
+use crate::decoding::{
+    ChainConfig, Evidence, FilterKind, GrammarReport, GrammarRule, KnownCount, Trace,
+};
+use crate::generation::formatting::{grouped, percent, token_word};
 use crate::state::AppState;
 use crate::ui::figures::step_table;
 
@@ -15,6 +17,8 @@ pub(super) struct Live<'a> {
     table: Arc<XrayTable>,
     /// The chain that generated the text, and its trace of the step.
     run: (&'a ChainConfig, &'a Trace),
+    /// What the grammar allowed at the step, if it had one.
+    grammar: Option<(&'a GrammarReport, &'a Evidence)>,
     /// The token that "here" refers to: "token 48, ‘beside’".
     pub token: String,
 }
@@ -33,8 +37,24 @@ impl<'a> Live<'a> {
         Some(Self {
             table: step_table(ctx, generation, index, chain, state.seed_of(pane))?,
             run: (&generation.config.chain, &step.trace),
+            grammar: step
+                .trace
+                .grammar
+                .as_deref()
+                .map(|report| (report, &step.trace.raw)),
             token: format!("token {}, ‘{}’", index + 1, token_word(&step.piece)),
         })
+    }
+
+    /// Says how much of the distribution this grammar allows: "34 % legal here". Returns `None` if
+    /// the text was written without it.
+    pub(super) fn legal_words(&self, rule: &GrammarRule) -> Option<String> {
+        let (report, raw) = self
+            .grammar
+            .filter(|(report, _)| report.rule.allows_same_as(rule))?;
+        let mass = (-report.distortion_bits(raw)).exp2();
+        mass.is_finite()
+            .then(|| format!("{} legal here", percent(mass)))
     }
 
     /// Describes what the stage at this index does: how many candidates it keeps, or how the

@@ -5,6 +5,8 @@ mod arrival;
 mod bias;
 mod breakers;
 mod draw;
+#[cfg(test)]
+mod fold_tests;
 mod grammar;
 mod guidance;
 #[cfg(test)]
@@ -19,11 +21,13 @@ mod second_model;
 mod stage_details;
 mod stage_row;
 mod stages;
+mod temperature;
 #[cfg(test)]
 mod tests;
 mod thought_phrases;
 mod token_words;
 mod usual;
+mod ways;
 
 pub(super) use self::arrival::arrive_at;
 pub(super) use self::layer_keys::layer_keys_ui;
@@ -43,22 +47,33 @@ use self::head::{head_ui, model_row_ui};
 use self::live::Live;
 use self::second_model::second_model_ui;
 use self::stages::{add_ui, stages_ui};
-use super::chain_panel::chain_panel_ui;
+use self::temperature::{add_temperature, drop_unchanged};
+use self::ways::{Way, WaysFold};
+use super::chain_panel::ChainList;
 use super::help::show_page;
 use super::lint_notice::lint_notice_ui;
+use crate::decoding::ChainConfig;
 use crate::design::widgets::is_inner_menu_open;
 use crate::generation::formatting::pane_letter;
 use crate::generation::{Vocabulary, needs_seed};
 use crate::reference::Page;
 use crate::state::{AppState, Command, PaneId};
 
-const WIDTH: f32 = 488.0;
+const WIDTH: f32 = 448.0;
 
 /// The minimum height of the list of stages, which scrolls if it doesn't fit.
 const MIN_STAGES: f32 = 104.0;
 
 /// The space above and below the editor in a window that is barely tall enough.
 const MARGIN: f32 = 48.0;
+
+/// The part of the window's height that unfolded ways to write take at most, less the height of the
+/// other rows that do not scroll.
+const WAYS_SHARE: f32 = 0.45;
+const BELOW_STAGES: f32 = 100.0;
+
+/// The minimum height of the unfolded ways to write: one row each.
+const MIN_WAYS: f32 = 132.0;
 
 /// What the list shows besides the stages' settings.
 struct Shown<'a> {
@@ -69,6 +84,19 @@ struct Shown<'a> {
     vocabulary: Option<&'a Vocabulary>,
     /// The index of the stage on solo.
     solo: Option<usize>,
+    /// The index of the temperature that only the editor shows, if the chain has none.
+    added: Option<usize>,
+}
+
+impl Shown<'_> {
+    /// Returns the index that a stage of the list has in the pane's chain.
+    fn index_in_chain(&self, index: usize) -> Option<usize> {
+        match self.added {
+            Some(added) if index == added => None,
+            Some(added) if index > added => index.checked_sub(1),
+            _ => Some(index),
+        }
+    }
 }
 
 /// What the user did in one frame.
@@ -80,6 +108,8 @@ struct Edit {
     soloed: Option<usize>,
     /// The filter or the draw whose page was asked for.
     asked: Option<Page>,
+    /// Whether the temperature that only the editor shows becomes part of the chain.
+    keeps_added: bool,
 }
 
 /// Draws the editor of the pane at `place` beside its `card`, if `chip` has opened it.
@@ -120,12 +150,18 @@ fn editor_ui(ui: &mut Ui, place: usize, state: &AppState, commands: &mut Vec<Com
     let Some(pane) = state.panes.get(place) else {
         return;
     };
-    head_ui(ui, place, pane, state, commands);
-    if chain_panel_ui(ui, place, state, commands) {
+    let mut list = ChainList::of(ui, pane.id);
+    head_ui(ui, place, &mut list, state, commands);
+    list.ui(ui, place, state, commands);
+    list.remember(ui, pane.id);
+    if list != ChainList::None {
         return;
     }
     let model = state.models.of(pane);
     let mut chain = pane.settings.chain.clone();
+    let mut ways = WaysFold::of(ui, pane.id, &chain);
+    let (above, unfolded) = (ways.above(&chain), ways.unfolded(&chain));
+    let added = add_temperature(&mut chain);
     let mut edit = Edit::default();
     ui.spacing_mut().item_spacing.y = 0.0;
     let live = Live::of(ui.ctx(), state, place);
@@ -138,48 +174,95 @@ fn editor_ui(ui: &mut Ui, place: usize, state: &AppState, commands: &mut Vec<Com
         live: live.as_ref(),
         vocabulary: model.map(|model| Arc::as_ref(&model.vocabulary)),
         solo: pane.solo_stage(),
+        added,
     };
-    let stages_height = scrolled_ui(ui, |ui| {
-        edit.edited |= guidance_ui(ui, &mut chain);
-        if chain.is_guided_by_model() {
-            second_model_ui(ui, state, commands);
-        }
-        edit.edited |= grammar_ui(ui, pane.id, &mut chain, commands);
+    let stages_height = scrolled_ui(ui, "stages", most_for_stages(ui), |ui| {
         stages_ui(ui, &shown, &mut chain, &mut edit);
         add_ui(ui, &mut chain, &mut edit);
+        for way in above {
+            edit.edited |= way_ui(ui, (way, &shown), state, &mut chain, commands);
+        }
     });
     ui.add_space(6.0);
     ui.separator();
     ui.add_space(6.0);
     draw_ui(ui, &mut chain.selector, &mut edit);
     edit.edited |= beam_scores_ui(ui, &mut chain);
-    edit.edited |= drafts_ui(ui, &mut chain);
-    if chain.needs_second_model() && !chain.is_guided_by_model() {
-        second_model_ui(ui, state, commands);
-    }
+    // A beam search drafts no tokens.
+    let is_beam_search = chain.selector.beam_search().is_some();
+    edit.edited |= is_beam_search && chain.drafts.take().is_some();
     if needs_seed(&chain) {
         own_seed_ui(ui, pane, state.seed, commands);
     }
+    ways.line_ui(ui, pane.id, &chain);
+    if !unfolded.is_empty() {
+        let most = ui.content_rect().height() * WAYS_SHARE - BELOW_STAGES;
+        scrolled_ui(ui, "ways", most.max(MIN_WAYS), |ui| {
+            for way in unfolded {
+                edit.edited |= way_ui(ui, (way, &shown), state, &mut chain, commands);
+            }
+        });
+    }
     lint_notice_ui(ui, pane, commands);
     remember_rest(ui, ui.min_rect().height() - stages_height);
+    let soloed = edit.soloed.map(|index| {
+        let in_chain = shown.index_in_chain(index);
+        edit.keeps_added |= in_chain.is_none();
+        in_chain.unwrap_or(index)
+    });
+    edit.edited |= edit.keeps_added;
+    if added.is_some() && !edit.keeps_added {
+        drop_unchanged(&mut chain);
+    }
     if edit.edited {
         commands.push(Command::SetChain(pane.id, chain));
     }
     if let Some(page) = edit.asked {
         show_page(ui.ctx(), page, commands);
     }
-    if let Some(index) = edit.soloed {
+    if let Some(index) = soloed {
         commands.push(Command::Solo(pane.id, index));
     }
 }
 
-/// Draws the part that scrolls if the window is not tall enough. Returns its height.
-fn scrolled_ui(ui: &mut Ui, content: impl FnOnce(&mut Ui)) -> f32 {
+/// Draws a way to write. Returns whether it was changed.
+fn way_ui(
+    ui: &mut Ui,
+    (way, shown): (Way, &Shown<'_>),
+    state: &AppState,
+    chain: &mut ChainConfig,
+    commands: &mut Vec<Command>,
+) -> bool {
+    match way {
+        Way::Guidance => {
+            let changed = guidance_ui(ui, chain);
+            if chain.is_guided_by_model() {
+                second_model_ui(ui, state, commands);
+            }
+            changed
+        }
+        Way::Grammar => grammar_ui(ui, shown, chain, commands),
+        Way::Drafts => {
+            let changed = drafts_ui(ui, chain);
+            if chain.needs_second_model() && !chain.is_guided_by_model() {
+                second_model_ui(ui, state, commands);
+            }
+            changed
+        }
+    }
+}
+
+/// Returns the height that the list of stages can take.
+fn most_for_stages(ui: &Ui) -> f32 {
     let rest = ui.data(|data| data.get_temp(rest_id(ui)).unwrap_or(0.0));
-    let most = (ui.content_rect().height() - MARGIN - rest).max(MIN_STAGES);
+    (ui.content_rect().height() - MARGIN - rest).max(MIN_STAGES)
+}
+
+/// Draws a part that scrolls if it is higher than `most`. Returns its height.
+fn scrolled_ui(ui: &mut Ui, salt: &str, most: f32, content: impl FnOnce(&mut Ui)) -> f32 {
     let top = ui.min_rect().bottom();
     ScrollArea::vertical()
-        .id_salt("stages")
+        .id_salt(salt)
         .max_height(most)
         // A popup keeps its height; this lets it grow immediately when the stages replace a list.
         .min_scrolled_height(most)

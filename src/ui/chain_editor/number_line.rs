@@ -9,7 +9,7 @@ use crate::design::theme::Theme;
 use crate::design::widgets::Number;
 
 /// The width of every slider of the editor, so that they line up.
-pub(super) const SLIDER: f32 = 140.0;
+pub(super) const SLIDER: f32 = 96.0;
 
 /// The distance of names from the left edge, which leaves room for the handles.
 pub(super) const INDENT: f32 = 30.0;

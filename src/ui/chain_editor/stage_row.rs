@@ -33,6 +33,10 @@ pub(super) struct Place<'a> {
     pub handle: Id,
     /// What it does at the step on display.
     pub effect: Option<&'a str>,
+    /// Whether it does nothing.
+    pub is_idle: bool,
+    pub is_removable: bool,
+    pub is_solo: bool,
 }
 
 /// The result of drawing a row.
@@ -72,8 +76,7 @@ pub(super) fn stage_row_ui(
         edit.asked = Some(Page::of_filter(stage.filter.kind()));
     }
     primary_ui(ui, split(names + NAME, buttons), stage, edit);
-    let is_solo = shown.solo == Some(place.index);
-    let button = buttons_ui(ui, split(buttons, rect.right()), is_solo, stage);
+    let button = buttons_ui(ui, split(buttons, rect.right()), (rect, place), stage);
     match button {
         Some(RowButton::Mute) => {
             stage.enabled = !stage.enabled;
@@ -147,7 +150,13 @@ fn names_ui(ui: &mut Ui, rect: Rect, place: Place<'_>, shown: &Shown<'_>, stage:
         (true, None, _) => stage.filter.summary().to_owned(),
     };
     let below = Face::Micro.text(below).color(theme.text_3);
-    ui.add(Label::new(below).truncate());
+    let below = Label::new(below);
+    // Of all sentences, only those about an idle stage need two lines.
+    ui.add(if place.is_idle {
+        below.wrap()
+    } else {
+        below.truncate()
+    });
     is_asked
 }
 
@@ -214,9 +223,17 @@ enum RowButton {
     Remove,
 }
 
-/// Draws the buttons to mute, solo and remove a stage. Returns the one that was clicked.
-fn buttons_ui(ui: &mut Ui, rect: Rect, is_solo: bool, stage: &Stage) -> Option<RowButton> {
+/// Draws the button to mute a stage and, if its `row` has the pointer or the focus, those to solo
+/// and remove it. Returns the one that was clicked.
+fn buttons_ui(
+    ui: &mut Ui,
+    rect: Rect,
+    (row, place): (Rect, Place<'_>),
+    stage: &Stage,
+) -> Option<RowButton> {
     let name = stage.filter.name();
+    let is_solo = place.is_solo;
+    let is_touched = is_solo || ui.rect_contains_pointer(row) || has_focus_in(ui, row);
     let middle = Rect::from_center_size(rect.center(), vec2(rect.width(), 24.0));
     let mut ui = child_ui(ui, middle, "buttons");
     ui.spacing_mut().interact_size.y = 24.0;
@@ -232,6 +249,10 @@ fn buttons_ui(ui: &mut Ui, rect: Rect, is_solo: bool, stage: &Stage) -> Option<R
         };
         if icon_button(ui, icon, &format!("{verb} {name}")).clicked() {
             clicked = Some(RowButton::Mute);
+        }
+        if !is_touched {
+            // They can still be reached with Tab, which shows them.
+            ui.set_opacity(0.0);
         }
         let (verb, tooltip) = if is_solo {
             (
@@ -249,10 +270,24 @@ fn buttons_ui(ui: &mut Ui, rect: Rect, is_solo: bool, stage: &Stage) -> Option<R
         if ui.add(chip).on_hover_text(tooltip).clicked() {
             clicked = Some(RowButton::Solo);
         }
-        if icon_button(ui, Icon::Close, &format!("Remove {name}")).clicked() {
+        let remove = format!("Remove {name}");
+        if place.is_removable && icon_button(ui, Icon::Close, &remove).clicked() {
             clicked = Some(RowButton::Remove);
         }
         clicked
     })
     .inner
+}
+
+/// Returns whether a control in this rectangle of the layer has the focus.
+fn has_focus_in(ui: &Ui, rect: Rect) -> bool {
+    let focused = ui.memory(egui::Memory::focused);
+    focused.is_some_and(|id| {
+        ui.ctx().viewport(|viewport| {
+            let widget = viewport.prev_pass.widgets.get(id);
+            widget.is_some_and(|widget| {
+                widget.layer_id == ui.layer_id() && rect.contains(widget.rect.center())
+            })
+        })
+    })
 }

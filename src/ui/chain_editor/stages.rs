@@ -6,23 +6,32 @@ use super::arrival::{arrive_ui, arrives_at};
 use super::number_line::INDENT;
 use super::reorder::{handle_id, move_item, reorder_ui};
 use super::stage_row::{Place, stage_row_ui};
-use super::usual::{lacking, place_for};
+use super::temperature::{idle_words, is_removable};
+use super::usual::{offered, place_for};
 use super::{Edit, Shown};
-use crate::decoding::{ChainConfig, Filter, Stage, Usage};
-use crate::design::fonts::Face;
-use crate::design::theme::Theme;
-use crate::design::widgets::Chip;
+use crate::decoding::{ChainConfig, Filter, Stage};
+use crate::design::icons::Icon;
+use crate::design::widgets::Button;
 
 /// Draws the stages and edits them.
 pub(super) fn stages_ui(ui: &mut Ui, shown: &Shown<'_>, chain: &mut ChainConfig, edit: &mut Edit) {
     let mut rows = Vec::new();
     let mut removed = None;
+    let selector = chain.selector;
+    let removable: Vec<bool> = (0..chain.stages.len())
+        .map(|index| is_removable(chain, index))
+        .collect();
     for (index, stage) in chain.stages.iter_mut().enumerate() {
-        let effect = shown.live.and_then(|live| live.effect(index));
+        let in_chain = shown.index_in_chain(index);
+        let effect = shown.live.and_then(|live| live.effect(in_chain?));
+        let idle = idle_words(&stage.filter, selector);
         let place = Place {
             index,
             handle: handle_id(ui, index),
-            effect: effect.as_deref(),
+            effect: idle.or(effect.as_deref()),
+            is_idle: idle.is_some(),
+            is_removable: removable.get(index) == Some(&true),
+            is_solo: in_chain.is_some() && shown.solo == in_chain,
         };
         let row = ui.push_id(index, |ui| stage_row_ui(ui, place, shown, stage, edit));
         removed = removed.or(row.inner.removed.then_some(index));
@@ -30,6 +39,7 @@ pub(super) fn stages_ui(ui: &mut Ui, shown: &Shown<'_>, chain: &mut ChainConfig,
     }
     if let Some((from, to)) = reorder_ui(ui, &rows) {
         move_item(&mut chain.stages, from, to);
+        edit.keeps_added |= shown.added == Some(from);
         edit.edited = true;
     }
     if let Some(index) = removed {
@@ -42,22 +52,22 @@ pub(super) fn stages_ui(ui: &mut Ui, shown: &Shown<'_>, chain: &mut ChainConfig,
 pub(super) fn add_ui(ui: &mut Ui, chain: &mut ChainConfig, edit: &mut Edit) {
     let more_id = Id::unique("more stages");
     let mut more = ui.data(|data| data.get_temp(more_id).unwrap_or(false));
-    more |= lacking(chain, true)
-        .iter()
-        .any(|filter| is_rare(filter) && arrives_at(ui, filter.name()));
+    let first = offered(chain, false);
+    let is_folded = |filter: &Filter| !first.iter().any(|other| other.kind() == filter.kind());
+    let mut all = offered(chain, true).into_iter();
+    more |= all.any(|filter| is_folded(&filter) && arrives_at(ui, filter.name()));
     let mut added = None;
     let inside = Margin {
-        left: INDENT as i8,
+        left: INDENT as i8 - 8,
         right: 4,
-        top: 6,
+        top: 4,
         bottom: 0,
     };
     egui::Frame::new().inner_margin(inside).show(ui, |ui| {
         ui.spacing_mut().interact_size.y = 24.0;
-        ui.spacing_mut().item_spacing = vec2(6.0, 6.0);
+        ui.spacing_mut().item_spacing = vec2(0.0, 2.0);
         ui.horizontal_wrapped(|ui| {
-            ui.label(Face::Small.text("Add").color(Theme::of(ui).text_3));
-            for filter in lacking(chain, more) {
+            for filter in offered(chain, more) {
                 if add_chip_ui(ui, &filter) {
                     added = Some(filter);
                 }
@@ -67,7 +77,7 @@ pub(super) fn add_ui(ui: &mut Ui, chain: &mut ChainConfig, edit: &mut Edit) {
             } else {
                 ("More…", "Offer more stages")
             };
-            if ui.add(Chip::new(words).name(name).quiet()).clicked() {
+            if ui.add(Button::new(words).name(name).quiet()).clicked() {
                 more = !more;
             }
         });
@@ -80,14 +90,10 @@ pub(super) fn add_ui(ui: &mut Ui, chain: &mut ChainConfig, edit: &mut Edit) {
     }
 }
 
-/// Returns whether the filter is offered only among more stages.
-fn is_rare(filter: &Filter) -> bool {
-    filter.spec().usage == Usage::Rare
-}
-
 fn add_chip_ui(ui: &mut Ui, filter: &Filter) -> bool {
     let name = format!("Add {}", filter.name());
-    let response = ui.add(Chip::new(filter.name()).name(&name));
+    let button = Button::new(filter.name()).icon(Icon::Plus);
+    let response = ui.add(button.name(&name).quiet());
     arrive_ui(ui, filter.name(), &response);
     response
         .on_hover_text(filter.spec().tooltip_with_source())

@@ -41,6 +41,13 @@ fn drag(window: &mut Window, name: &str, by: Vec2) -> Pos2 {
     from + by
 }
 
+/// Chooses an item of the menu of the whole chain.
+#[track_caller]
+fn choose(window: &mut Window, item: &str) {
+    press(window, "More commands for the chain");
+    press(window, item);
+}
+
 fn editor_rect(window: &Window) -> egui::Rect {
     window.get_by_label("Close the editor").rect()
 }
@@ -76,7 +83,7 @@ fn the_effects_are_those_at_a_named_token_even_under_new_settings() {
         window.state_mut().apply(Command::SetChain(pane, chain));
         window.run_steps(3);
         let shows = |words: &str| window.query_all_by_label_contains(words).count();
-        assert_eq!(shows("Here: token 3, ‘"), 1);
+        assert_eq!(shows("At token 3, ‘"), 1);
         assert_eq!(shows(" bits here"), 1);
         window.get_by_label(kept);
     }
@@ -155,7 +162,7 @@ fn keys_and_buttons_undo_and_redo() {
     press(&mut window, "Add Top-k");
     press(&mut window, "Mute Temperature");
     assert_eq!(chain(&window), "top-k 40 › top-p 0.9");
-    press(&mut window, "Undo: temperature muted in D");
+    choose(&mut window, "Undo: temperature muted in D");
     assert_eq!(chain(&window), "T 0.7 › top-k 40 › top-p 0.9");
     key(&mut window, Modifiers::COMMAND, Key::Z);
     assert_eq!(chain(&window), "T 0.7 › top-p 0.9");
@@ -265,7 +272,7 @@ fn the_scores_of_a_beam_search_can_be_chosen() {
         let rules = window.state().panes[3].settings.chain.rules;
         assert_eq!(rules.beam_scores, scores);
     }
-    press(&mut window, "Undo: settings of D");
+    choose(&mut window, "Undo: settings of D");
     let rules = window.state().panes[3].settings.chain.rules;
     assert_eq!(rules.beam_scores, BeamScores::LogProbs);
 }
@@ -287,11 +294,10 @@ fn escape_closes_a_menu_before_the_editor() {
 #[test]
 fn all_stages_are_neutralized_in_one_undo_step() {
     let mut window = editor();
-    press(&mut window, "More commands for the chain");
-    press(&mut window, "Set all to neutral");
+    choose(&mut window, "Set all to neutral");
     assert_eq!(chain(&window), "T 1");
     assert_eq!(window.state().panes[3].settings.chain.stages.len(), 2);
-    press(&mut window, "Undo: settings of D");
+    choose(&mut window, "Undo: settings of D");
     assert_eq!(chain(&window), "T 0.7 › top-p 0.9");
 }
 
@@ -423,7 +429,7 @@ fn after_the_order_changes_the_whole_editor_stays_in_the_window() {
         vec2(900.0, 600.0),
     ] {
         let mut window = editor_in(size);
-        press(&mut window, "Order");
+        choose(&mut window, "Order…");
         press(&mut window, "its defaults");
         press(&mut window, "llama.cpp");
         let inside = egui::Rect::from_min_size(Pos2::ZERO, size);

@@ -2,6 +2,29 @@
 
 use crate::decoding::{ChainConfig, Filter, FilterKind, Phase, Usage};
 
+/// The filters offered at first, in this order.
+const FIRST: [FilterKind; 4] = [
+    FilterKind::TopP,
+    FilterKind::TopK,
+    FilterKind::MinP,
+    FilterKind::RepetitionPenalty,
+];
+
+/// How many filters are offered at first.
+const N_FIRST: usize = 3;
+
+/// Returns the filters to offer for a chain, with their usual values: the first few that it lacks,
+/// or all.
+pub(super) fn offered(chain: &ChainConfig, all: bool) -> Vec<Filter> {
+    let lacking = lacking(chain, all);
+    if all {
+        return lacking;
+    }
+    let is_lacking = |kind: &FilterKind| lacking.iter().any(|filter| filter.kind() == *kind);
+    let first = FIRST.into_iter().filter(is_lacking).take(N_FIRST);
+    first.map(|kind| (kind.spec().usual)()).collect()
+}
+
 /// Returns the filters that the chain lacks, with their usual values: only common ones unless
 /// `with_rare`.
 pub(super) fn lacking(chain: &ChainConfig, with_rare: bool) -> Vec<Filter> {
@@ -35,7 +58,7 @@ fn rank(filter: &Filter) -> (Phase, Usage, Option<FilterKind>) {
 
 #[cfg(test)]
 mod tests {
-    use super::{lacking, place_for};
+    use super::{lacking, offered, place_for};
     use crate::decoding::{ChainConfig, FilterKind};
 
     #[test]
@@ -46,6 +69,20 @@ mod tests {
         for (kind, place) in [(RepetitionPenalty, 0), (TopK, 2), (MinP, 3)] {
             assert_eq!(place_for(&chain, &usual(kind)), place, "{kind:?}");
         }
+    }
+
+    #[test]
+    fn at_first_the_usual_filters_are_offered() {
+        use FilterKind::{Temperature, TopP};
+        let usual = |kind: FilterKind| (kind.spec().usual)();
+        let names = |kinds: &[FilterKind]| -> Vec<&str> {
+            let chain = ChainConfig::sampled(kinds.iter().map(|kind| usual(*kind)));
+            let offered = offered(&chain, false).into_iter();
+            offered.map(|filter| filter.name()).collect()
+        };
+        assert_eq!(names(&[]), ["Top-p", "Top-k", "Min-p"]);
+        let others = ["Top-k", "Min-p", "Repetition penalty"];
+        assert_eq!(names(&[Temperature, TopP]), others);
     }
 
     #[test]

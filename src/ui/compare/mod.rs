@@ -10,7 +10,7 @@ mod then_and_now;
 use egui::{Rect, Stroke, Ui, pos2, vec2};
 
 use self::matrix::matrix_ui;
-use self::measures::measures_ui;
+use self::measures::{GrammarBreaks, Measured, measures_ui};
 use self::pair::pair_ui;
 pub(super) use self::picture::CompareOfRun;
 use self::then_and_now::then_and_now_ui;
@@ -20,7 +20,7 @@ use crate::analysis::{TextMetrics, have_different_tokenizers};
 use crate::design::child_ui::child_ui;
 use crate::design::theme::Theme;
 use crate::generation::Generation;
-use crate::state::{AppState, Command, ComparedPair};
+use crate::state::{AppState, Command, ComparedPair, Pane};
 
 /// The widths of the matrix and of the table of measures.
 const MATRIX: f32 = 372.0;
@@ -77,13 +77,27 @@ pub(super) fn compare_ui(
         paint_edge(ui, body, matrix.right() + 14.0);
     }
     paint_edge(ui, body, measures.left() - 14.0);
+    let breaks = panes.compared_grammar().map(|place| GrammarBreaks {
+        place,
+        steps: panes.iter().map(Pane::breaks_other_grammar_at).collect(),
+    });
     let mut area = child_ui(ui, measures, "measures");
     let metrics: Vec<(usize, &TextMetrics)> = texts
         .iter()
         .filter_map(|(place, _)| Some((*place, panes.get(*place)?.measures(counts_thinking)?)))
         .collect();
     let has_one_tokenizer = !have_different_tokenizers(texts.iter().map(|(_, text)| *text));
-    measures_ui(&mut area, &metrics, has_one_tokenizer, &mut prices);
+    let shown = Measured {
+        metrics: &metrics,
+        breaks: breaks.as_ref(),
+        has_one_tokenizer,
+    };
+    measures_ui(
+        &mut area,
+        &shown,
+        &mut state.view.compare.grammar_breaks,
+        &mut prices,
+    );
     state.view.prices = prices;
     state.view.compare.pair = clicked.or(state.view.compare.pair);
 }

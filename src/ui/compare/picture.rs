@@ -3,7 +3,7 @@
 use egui::{Color32, Rect, Ui, pos2, vec2};
 
 use super::matrix::{matrix_height, matrix_ui};
-use super::measures::{saving_ui, table_height, table_ui};
+use super::measures::{Measured, saving_ui, table_height, table_ui};
 use super::pair::pair_ui;
 use super::{MATRIX, MEASURES, PAIR, selected};
 use crate::analysis::{Prices, TextMetrics, have_different_tokenizers};
@@ -74,7 +74,12 @@ impl<'a> ComparePicture<'a> {
     fn measures_ui(&self, ui: &mut Ui) {
         let metrics = self.metrics();
         let texts = self.texts.iter().map(|(_, text)| *text);
-        table_ui(ui, &metrics, !have_different_tokenizers(texts), self.prices);
+        let shown = Measured {
+            metrics: &metrics,
+            breaks: None,
+            has_one_tokenizer: !have_different_tokenizers(texts),
+        };
+        table_ui(ui, &shown, &mut false, self.prices);
         ui.add_space(6.0);
         saving_ui(ui, &metrics, self.prices);
     }

@@ -375,20 +375,21 @@ fn tabbed_dialogs() -> Vec<Scene> {
 }
 
 fn popups() -> Vec<Scene> {
-    let pressed: [&'static [&'static str]; 13] = [
+    let pressed: [&'static [&'static str]; 14] = [
         &["How A chooses"],
         &["How D chooses"],
-        &["How D chooses", "Order"],
+        &["How D chooses", "More commands for the chain", "Order…"],
+        &["How D chooses", "More ways to write…"],
         &["How D chooses", "Presets"],
         &["Export"],
         &["Export", "Pictures"],
         &["Tint"],
-        &["Theme"],
+        &["Settings, theme and help"],
         &["Seed 42"],
         &["Stop: end of text"],
         &["Pace: Full speed"],
         &["Starter prompts"],
-        &["More actions for pane B", "Choose a model…"],
+        &["More actions for pane B", "Model…"],
     ];
     let scene = |pressed: &'static [&'static str]| {
         Scene::new(&format!("pressed {}", pressed.join(", ")), pinned).pressing(pressed)

@@ -87,12 +87,16 @@ fn size_words(run: &KeptRun) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Arc, Mutex};
+
     use egui::{Key, Modifiers, vec2};
     use egui_kittest::kittest::Queryable as _;
 
+    use crate::design::style;
     use crate::export::{PaneSummary, ResultWords, RunSummary};
     use crate::state::tests::ready;
-    use crate::state::{AppState, Command, KeptRun, Page, RunCommand};
+    use crate::state::{AppState, Command, Effect, KeptRun, Page, RunCommand, RunRequest};
+    use crate::ui::WindowUi;
     use crate::ui::testing::{key, press, window_of};
 
     fn run(file: &str, prompt: &str, finished_at: u64) -> KeptRun {
@@ -193,6 +197,38 @@ mod tests {
         window.run_steps(3);
         window.get_by_label("This run file is incomplete");
         window.get_by_label("Delete");
+    }
+
+    #[test]
+    fn deleting_is_undone_with_a_key_that_leaves_the_settings_alone() {
+        let mut state = state(vec![run("a", "The fox", 1)]);
+        state.apply(Command::Duplicate(state.panes[0].id));
+        let sent: Arc<Mutex<Vec<Effect>>> = Arc::default();
+        let (log, mut drawing) = (Arc::clone(&sent), WindowUi::default());
+        let mut window = egui_kittest::Harness::builder()
+            .with_size(vec2(1280.0, 800.0))
+            .with_context_setup(style::install)
+            .build_ui_state(
+                move |ui, state: &mut AppState| {
+                    for command in drawing.ui(ui, state) {
+                        log.lock().unwrap().extend(state.apply(command));
+                    }
+                },
+                state,
+            );
+        window.run_steps(3);
+        key(&mut window, Modifiers::NONE, Key::Delete);
+        let gone = RunCommand::Changed {
+            file: "a".to_owned(),
+            run: None,
+        };
+        window.state_mut().apply(Command::Run(gone));
+        window.run_steps(2);
+        key(&mut window, Modifiers::COMMAND, Key::Z);
+        let restore = RunRequest::Restore("a".to_owned());
+        let last = sent.lock().unwrap().last().cloned();
+        assert_eq!(last, Some(Effect::Runs(restore)));
+        assert_eq!(window.state().panes.len(), 5);
     }
 
     #[test]

@@ -17,7 +17,8 @@ use crate::lessons::{
     CacheTimes, Lesson, LessonStep, Question, calibration_words, closeness, mean_excess,
 };
 use crate::plots::{NamedCurve, cache_curves_ui};
-use crate::state::{AppState, Command, LessonCommand, LessonPhase, LessonRun, Pane};
+use crate::state::{AppState, Command, LessonCommand, LessonPhase, LessonRun, Page, Pane};
+use crate::ui::keys::is_covered;
 
 /// The width of the card, in points.
 pub(in crate::ui) const CARD: f32 = 340.0;
@@ -71,9 +72,6 @@ pub(in crate::ui) fn card_ui(
     };
     if has_keys && ui.memory(|memory| memory.focused().is_none()) {
         option_keys_ui(ui, run);
-        if ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter)) {
-            commands.push(Command::Lesson(LessonCommand::Next));
-        }
     }
     let inside = card.shrink2(vec2(SIDE, 16.0));
     let mut head = child_ui(ui, inside, "lesson head");
@@ -99,6 +97,24 @@ pub(in crate::ui) fn card_ui(
         });
     let foot = Rect::from_min_max(pos2(inside.left(), foot_top), inside.max);
     foot_ui(&mut child_ui(ui, foot, "lesson foot"), run, commands);
+}
+
+/// Goes on with the lesson if Enter was pressed outside of text fields. During a task, the key
+/// belongs to what has the focus. Call it before drawing, so that no control consumes the key.
+pub(in crate::ui) fn enter_key_ui(ui: &Ui, state: &AppState, commands: &mut Vec<Command>) {
+    let has_card = matches!(state.page, Page::Write | Page::Lab);
+    let Some(run) = state.lessons.run().filter(|_| has_card) else {
+        return;
+    };
+    let goes_on = match run.phase() {
+        LessonPhase::Predict => run.can_say(),
+        LessonPhase::See | LessonPhase::Why | LessonPhase::Ending => true,
+        LessonPhase::Preparing | LessonPhase::Do => false,
+    };
+    let is_free = goes_on && !ui.text_edit_focused() && !is_covered(ui, state);
+    if is_free && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter)) {
+        commands.push(Command::Lesson(LessonCommand::Next));
+    }
 }
 
 /// Says what the lesson is waiting for: the texts, or a measurement and its progress.

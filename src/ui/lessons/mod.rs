@@ -14,6 +14,6 @@ mod ring;
 #[cfg(test)]
 mod tests;
 
-pub(super) use card::{CARD, card_ui};
+pub(super) use card::{CARD, card_ui, enter_key_ui};
 pub(super) use list::lessons_ui;
 pub(super) use ring::ring_ui;

@@ -91,6 +91,39 @@ fn a_step_is_done_with_the_keyboard_alone() {
 }
 
 #[test]
+fn enter_goes_on_whatever_has_the_focus_except_in_a_text_field() {
+    let mut window = window_of(SIZE, in_lesson());
+    window.run_steps(3);
+    window.state_mut().lessons.run_mut().unwrap().guess.say(0.5);
+    window.run_steps(2);
+    let prompt = egui::accesskit::Role::MultilineTextInput;
+    window.get_by_role(prompt).focus();
+    window.run_steps(2);
+    key(&mut window, Modifiers::NONE, Key::Enter);
+    assert_eq!(phase(&window), Some(LessonPhase::Predict), "a text field");
+    window.get_by_label("Tint").focus();
+    window.run_steps(2);
+    key(&mut window, Modifiers::NONE, Key::Enter);
+    assert_eq!(phase(&window), Some(LessonPhase::Do));
+    let is_open = egui::Popup::is_any_open(&window.ctx);
+    assert!(!is_open, "the menu was not opened");
+    solve(&mut window);
+    assert_eq!(phase(&window), Some(LessonPhase::See));
+    // The focus is on a pane's text, where the task may have put it.
+    let pane = &window.state().panes[0];
+    let text = pane.generation().unwrap();
+    let words = text.prompt.text.clone() + &text.text();
+    window.query_all_by_label(&words).next().unwrap().focus();
+    window.run_steps(2);
+    key(&mut window, Modifiers::NONE, Key::Enter);
+    assert_eq!(phase(&window), Some(LessonPhase::Why));
+    window.get_by_label("Leave the lesson").focus();
+    window.run_steps(2);
+    key(&mut window, Modifiers::NONE, Key::Enter);
+    assert!(phase(&window).is_some(), "the lesson goes on");
+}
+
+#[test]
 fn a_digit_chooses_an_option_in_step_mode_and_beside_a_text_field() {
     let mut window = window_of(SIZE, ready());
     window.run_steps(3);

@@ -98,7 +98,7 @@ impl LoopBox {
         match self {
             Self::Tokens => [
                 format!("{} so far", grouped(position as f64)),
-                format!("{} of them generated", grouped(at.index as f64)),
+                format!("{} generated", grouped(at.index as f64)),
             ],
             Self::ForwardPass => [milliseconds(at.step.time.forward_secs), batch_words(at)],
             Self::Logits => [
@@ -194,7 +194,7 @@ fn coin_address(at: LoopStep<'_>) -> String {
             format!("key {}, last {} tokens", mark.key, mark.window)
         }
         (None, selector) if !selector.has_coin_per_token() => "top token taken".to_owned(),
-        _ => format!("seed {seed}, position {position}"),
+        _ => format!("seed {seed}, coin {}", grouped(position as f64)),
     }
 }
 

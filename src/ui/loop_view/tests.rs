@@ -22,16 +22,13 @@ fn each_box_states_the_numbers_of_its_step() {
     let words =
         |index: usize| LoopBox::ALL.map(|which| which.words(at(index)).map(|words| words.clone()));
     let [tokens, forward, logits, stages, softmax, coin, append] = words(1);
-    assert_eq!(tokens, ["4 so far", "1 of them generated"]);
+    assert_eq!(tokens, ["4 so far", "1 generated"]);
     assert_eq!(forward, ["2.00 ms", "for 4 sequences"]);
     assert_eq!(logits, ["8 logits", "one for each token"]);
     assert_eq!(stages, ["8 left", "T 0.7"]);
     assert_eq!(softmax, ["8 probabilities", "add up to 100 %"]);
     let drawn = text.steps[1].trace.draw.coin.unwrap();
-    assert_eq!(
-        coin,
-        [format!("{drawn:.3}"), "seed 42, position 4".to_owned()]
-    );
+    assert_eq!(coin, [format!("{drawn:.3}"), "seed 42, coin 4".to_owned()]);
     assert_eq!(append, ["‘fox’", "ID 5, token 2"]);
     assert_eq!(words(0)[1][1], "prompt: 3 tokens in 20.0 ms");
     let upcoming = LoopStep {

@@ -158,6 +158,7 @@ fn text_ui(
         same_step: None,
         fork_step: None,
         breaks_at: None,
+        breaks_other_at: None,
         contradicts_at: None,
         unjudged_from: None,
         n_dimmed: 0,

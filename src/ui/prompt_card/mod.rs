@@ -111,6 +111,8 @@ pub(super) struct PromptCard {
     was_drawn: bool,
     /// The number of messages before the one to answer.
     n_earlier: usize,
+    /// Whether the prompt takes the focus in the next frame, because its mode was chosen.
+    takes_focus: bool,
 }
 
 impl PromptCard {
@@ -143,7 +145,9 @@ impl PromptCard {
         // The order of the calls is the tab order.
         let is_chat = state.prompt.mode == PromptMode::Chat;
         let mut head = child_ui(ui, head, "prompt head");
+        let mode = state.prompt.mode;
         let mut changed = head_ui(&mut head, card, state, &mut self.tokens, commands);
+        let is_other_mode = state.prompt.mode != mode;
         let mut has_focus = false;
         if is_chat {
             let place = Rect::from_min_max(pos2(body.left(), top), body.right_top());
@@ -157,7 +161,8 @@ impl PromptCard {
         let text = text_ui(&mut child_ui(ui, body, "prompt text"), state);
         let n_earlier = state.prompt.history.len();
         let replies = n_earlier > std::mem::replace(&mut self.n_earlier, n_earlier);
-        if !std::mem::replace(&mut self.was_drawn, true) || replies {
+        let takes_focus = std::mem::replace(&mut self.takes_focus, is_other_mode) || replies;
+        if !std::mem::replace(&mut self.was_drawn, true) || takes_focus {
             focus_at_end(ui, text.id, &state.prompt.text);
         }
         changed |= text.changed();
@@ -277,11 +282,27 @@ fn focus_at_end(ui: &Ui, id: egui::Id, prompt: &str) {
 
 #[cfg(test)]
 mod tests {
-    use egui::{Context, RawInput};
+    use egui::accesskit::Role;
+    use egui::{Context, RawInput, vec2};
+    use egui_kittest::kittest::Queryable as _;
 
     use super::{MAX_ROWS, N_MEASURED_CHARS, TextStyle, n_all_rows, n_rows};
     use crate::design::fonts::Face;
     use crate::design::style;
+    use crate::generation::ChatSupport;
+    use crate::state::tests::{loaded_with, ready};
+    use crate::ui::testing::{press, window_of};
+
+    #[test]
+    fn choosing_chat_gives_the_message_the_focus() {
+        let mut state = ready();
+        state.on_event(loaded_with(ChatSupport::ready()));
+        let mut window = window_of(vec2(1280.0, 800.0), state);
+        window.run_steps(2);
+        press(&mut window, "Chat");
+        let field = window.get_by_role_and_label(Role::MultilineTextInput, "Message");
+        assert!(field.is_focused());
+    }
 
     #[test]
     fn all_rows_are_visible_up_to_the_maximum() {

@@ -24,6 +24,8 @@ pub struct TokenTextInput<'a> {
     pub fork_step: Option<usize>,
     /// The first step that breaks a grammar.
     pub breaks_at: Option<usize>,
+    /// The first step that would break the grammar of another text, if that is marked.
+    pub breaks_other_at: Option<usize>,
     /// The step at which the record contradicts itself.
     pub contradicts_at: Option<usize>,
     /// The first step that is not tinted, because it comes after a contradiction.

@@ -79,6 +79,8 @@ pub struct TokenView {
     n_following: u8,
     /// Whether the user unfolded the text's thought.
     is_unfolded: bool,
+    /// Whether the text takes the keyboard focus in this frame.
+    takes_focus: bool,
 }
 
 /// A place in the text.
@@ -178,6 +180,11 @@ impl TokenView {
         self.scroll_target = Some(ScrollTarget::Step(step));
     }
 
+    /// Gives the text the keyboard focus when it is drawn next.
+    pub const fn take_focus(&mut self) {
+        self.takes_focus = true;
+    }
+
     /// Scrolls to where another text was scrolled, in the next frame.
     pub const fn scroll_along(&mut self, top: TextTop) {
         self.scroll_target = Some(ScrollTarget::Along(top));
@@ -221,6 +228,9 @@ impl TokenView {
         let plain = self.transcript.plain();
         response.widget_info(|| WidgetInfo::labeled(Role::Label, true, plain));
         claim_arrow_keys(ui, &response);
+        if std::mem::take(&mut self.takes_focus) && !response.has_focus() {
+            response.request_focus();
+        }
 
         let origin = rect.min + vec2(line.min, TOP);
         self.thought_ui(ui, origin, width);

@@ -123,7 +123,7 @@ impl Painting<'_> {
         }
     }
 
-    /// Returns whether the token breaks a grammar, or contradicts the record.
+    /// Returns whether the token breaks the text's grammar, or contradicts the record.
     fn is_wrong(&self, span: &Span) -> bool {
         let wrong = [self.input.breaks_at, self.input.contradicts_at];
         span.step.is_some() && wrong.contains(&span.step)
@@ -192,8 +192,12 @@ impl Painting<'_> {
         } else {
             self.what_if(span, rect);
         }
-        if self.is_wrong(span) && span.step != self.input.pinned {
-            ring(1.5, self.theme.error, StrokeKind::Inside);
+        if span.step != self.input.pinned {
+            if self.is_wrong(span) {
+                ring(1.5, self.theme.error, StrokeKind::Inside);
+            } else if span.step.is_some() && span.step == self.input.breaks_other_at {
+                ring(1.0, self.theme.stroke_3, StrokeKind::Inside);
+            }
         }
         if span.step < Some(self.input.n_dimmed) || step.is_some_and(is_forced) {
             let veil = self.theme.surface_1.gamma_multiply(0.6);

@@ -104,6 +104,7 @@ pub(super) fn input_of(generation: &Generation) -> TokenTextInput<'_> {
         pinned: None,
         same_step: None,
         breaks_at: None,
+        breaks_other_at: None,
         contradicts_at: None,
         unjudged_from: None,
         n_dimmed: 0,

@@ -115,6 +115,7 @@ fn mirostat_ignores(chain: &ChainConfig) -> Option<Lint> {
 }
 
 /// Reports neutral stages, except in an engine's own chain, where neutral values switch stages off.
+/// A temperature of 1 is not one: every chain has a temperature.
 fn set_to_do_nothing(chain: &ChainConfig) -> Option<Lint> {
     if chain.dialect.is_some() {
         return None;
@@ -122,6 +123,7 @@ fn set_to_do_nothing(chain: &ChainConfig) -> Option<Lint> {
     let stages = chain.stages.iter().enumerate();
     let neutral: Vec<_> = stages
         .filter(|(_, stage)| stage.enabled && stage.filter.is_neutral())
+        .filter(|(_, stage)| !matches!(stage.filter, Filter::Temperature(_)))
         .map(|(index, stage)| (index, &stage.filter))
         .collect();
     let lint = idle(&neutral, |names, one| {

@@ -105,8 +105,13 @@ const FINDINGS: &[(&str, &[&str])] = &[
     ),
     (
         "temp 1, top-p 1, top-k 3",
-        &["T 1 and top-p 1 have no effect at these values."],
+        &["Top-p 1 has no effect at this value."],
     ),
+    (
+        "min-p 0, top-p 1, top-k 3",
+        &["Min-p 0 and top-p 1 have no effect at these values."],
+    ),
+    ("temp 1", &[]),
     ("top-p 1 off, temp 0.7", &[]),
     // Values that defeat their purpose.
     (

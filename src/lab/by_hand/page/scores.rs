@@ -1,7 +1,7 @@
 //! The editable scores: a name, a draggable bar and a number for each token.
 
 use egui::{
-    Align, Layout, Popup, Rect, Response, ScrollArea, Sense, TextEdit, Ui, WidgetInfo,
+    Align, Id, Layout, Popup, Rangef, Rect, Response, ScrollArea, Sense, TextEdit, Ui, WidgetInfo,
     emath::remap_clamp, vec2,
 };
 
@@ -20,6 +20,12 @@ const SHORT_BAR_WIDTH: f32 = 56.0;
 
 /// The width of the button that removes a token, to the right of its score.
 const REMOVE_WIDTH: f32 = 30.0;
+
+/// The height of a row.
+const ROW: f32 = 48.0;
+
+/// How far the bars reach beyond the lowest and the highest score.
+const BAR_ROOM: f32 = 1.0;
 
 /// The change of a score per press of an arrow key.
 const KEY_STEP: f64 = 0.1;
@@ -53,8 +59,14 @@ pub(super) fn scores_ui(ui: &mut Ui, by_hand: &mut ByHand, held: Option<&HeldTok
             ui.spacing_mut().item_spacing.y = 2.0;
             let can_remove = by_hand.tokens().len() > *HAND_TOKENS.start();
             let mut removed = None;
+            let range = bar_range(ui, by_hand.tokens());
             for (index, token) in by_hand.tokens_mut().iter_mut().enumerate() {
-                let row = ui.push_id(index, |ui| token_ui(ui, index + 1, token, can_remove));
+                let row = TokenRow {
+                    number: index + 1,
+                    range,
+                    can_remove,
+                };
+                let row = ui.push_id(index, |ui| row.ui(ui, token));
                 if row.inner {
                     removed = Some(index);
                 }
@@ -88,26 +100,63 @@ fn presets_ui(ui: &mut Ui, by_hand: &mut ByHand, held: Option<&HeldToken>) {
         });
 }
 
-/// Draws a token's row. Returns whether to remove the token.
-fn token_ui(ui: &mut Ui, number: usize, token: &mut HandToken, can_remove: bool) -> bool {
-    ui.horizontal(|ui| {
-        ui.set_min_height(28.0);
-        ui.spacing_mut().item_spacing.x = 6.0;
-        label_ui(ui, number, &mut token.label);
-        let mut logit = f64::from(token.logit());
-        let name = format!("Score of ‘{}’", token.label);
-        let dragged = score_bar_ui(ui, &name, &mut logit).changed();
-        let number = Number::new(&name, HAND_SCORES, 2);
-        let typed = number.field_ui(ui, &mut logit).changed();
-        if dragged || typed {
-            token.set_logit(logit);
-        }
-        let name = format!("Remove ‘{}’", token.label);
-        ui.add_enabled_ui(can_remove, |ui| icon_button(ui, Icon::Close, &name))
-            .inner
-            .clicked()
-    })
-    .inner
+/// Returns the scores at the ends of all bars: some room below the lowest and above the highest, so
+/// that small differences are visible. While a bar is dragged, the ends stay.
+fn bar_range(ui: &Ui, tokens: &[HandToken]) -> Rangef {
+    let id = Id::unique("range of the bars");
+    let last: Option<Rangef> = ui.data(|data| data.get_temp(id));
+    if let Some(last) = last.filter(|_| ui.input(|input| input.pointer.any_down())) {
+        return last;
+    }
+    let range = ends_of_bars(tokens.iter().map(HandToken::logit));
+    ui.data_mut(|data| data.insert_temp(id, range));
+    range
+}
+
+fn ends_of_bars(logits: impl Iterator<Item = f32> + Clone) -> Rangef {
+    let lowest = logits.clone().fold(f32::INFINITY, f32::min);
+    let highest = logits.fold(f32::NEG_INFINITY, f32::max);
+    Rangef::new(
+        (lowest.floor() - BAR_ROOM).max(*HAND_SCORES.start() as f32),
+        (highest.ceil() + BAR_ROOM).min(*HAND_SCORES.end() as f32),
+    )
+}
+
+/// How a token's row is drawn.
+struct TokenRow {
+    number: usize,
+    /// The scores at the ends of the bar.
+    range: Rangef,
+    can_remove: bool,
+}
+
+impl TokenRow {
+    /// Draws the row. Returns whether to remove the token.
+    fn ui(&self, ui: &mut Ui, token: &mut HandToken) -> bool {
+        let Self {
+            number,
+            range,
+            can_remove,
+        } = *self;
+        ui.horizontal(|ui| {
+            ui.set_min_height(ROW);
+            ui.spacing_mut().item_spacing.x = 6.0;
+            label_ui(ui, number, &mut token.label);
+            let mut logit = f64::from(token.logit());
+            let name = format!("Score of ‘{}’", token.label);
+            let dragged = score_bar_ui(ui, &name, range, &mut logit).changed();
+            let number = Number::new(&name, HAND_SCORES, 2);
+            let typed = number.field_ui(ui, &mut logit).changed();
+            if dragged || typed {
+                token.set_logit(logit);
+            }
+            let name = format!("Remove ‘{}’", token.label);
+            ui.add_enabled_ui(can_remove, |ui| icon_button(ui, Icon::Close, &name))
+                .inner
+                .clicked()
+        })
+        .inner
+    }
 }
 
 fn label_ui(ui: &mut Ui, number: usize, label: &mut String) {
@@ -123,15 +172,15 @@ fn label_ui(ui: &mut Ui, number: usize, label: &mut String) {
     focus_ring(ui, &response, 6);
 }
 
-/// Draws the bar from the lowest score to this one. Dragging it changes the score.
-fn score_bar_ui(ui: &mut Ui, name: &str, logit: &mut f64) -> Response {
+/// Draws the bar from the lower end of the range to this score. Dragging it changes the score.
+fn score_bar_ui(ui: &mut Ui, name: &str, range: Rangef, logit: &mut f64) -> Response {
     let width = if ui.max_rect().width() < 300.0 {
         SHORT_BAR_WIDTH
     } else {
         BAR_WIDTH
     };
     let (rect, mut response) = ui.allocate_exact_size(vec2(width, 24.0), Sense::click_and_drag());
-    let range = *HAND_SCORES.start() as f32..=*HAND_SCORES.end() as f32;
+    let range = range.min..=range.max;
     let before = *logit;
     if let Some(pointer) = response.interact_pointer_pos() {
         let at = remap_clamp(pointer.x, rect.x_range(), range.clone());
@@ -155,9 +204,11 @@ fn score_bar_ui(ui: &mut Ui, name: &str, logit: &mut f64) -> Response {
         };
         ui.painter().rect_filled(rail, 2, theme.surface_3);
         ui.painter().rect_filled(filled, 2, fill);
-        let zero = remap_clamp(0.0, range, rail.x_range());
-        let line = egui::Stroke::new(1.0, theme.stroke_3);
-        ui.painter().vline(zero, rect.shrink(2.0).y_range(), line);
+        if range.contains(&0.0) {
+            let zero = remap_clamp(0.0, range, rail.x_range());
+            let line = egui::Stroke::new(1.0, theme.stroke_3);
+            ui.painter().vline(zero, rect.shrink(2.0).y_range(), line);
+        }
         focus_ring(ui, &response, 2);
     }
     response
@@ -165,4 +216,23 @@ fn score_bar_ui(ui: &mut Ui, name: &str, logit: &mut f64) -> Response {
         .on_hover_text(
             "The raw score, before softmax. Adding 1 multiplies the token’s odds by e ≈ 2.72.",
         )
+}
+
+#[cfg(test)]
+mod tests {
+    use egui::Rangef;
+
+    use super::ends_of_bars;
+
+    #[test]
+    fn bars_begin_just_below_the_lowest_score() {
+        for (logits, ends) in [
+            (&[2.0, 1.3][..], (0.0, 3.0)),
+            (&[0.5, -4.8], (-5.0, 2.0)),
+            (&[9.9, 9.0], (8.0, 10.0)),
+        ] {
+            let range = ends_of_bars(logits.iter().copied());
+            assert_eq!(range, Rangef::new(ends.0, ends.1));
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! The middle column: one picture in a narrow window, several in a wide one.
 
+use egui::text::LayoutJob;
 use egui::{Rect, Ui, pos2, vec2};
 
 use crate::analysis::sweep::{Metric, SweepResults};
@@ -126,14 +127,17 @@ fn fitted(rect: Rect, results: &SweepResults) -> Rect {
 fn sentence_ui(ui: &Ui, area: Rect, sentence: &str) {
     let color = Theme::of(ui).text_3;
     let font = Face::Body.font();
-    ui.painter().text(
-        area.center(),
-        egui::Align2::CENTER_CENTER,
-        sentence,
-        font,
-        color,
-    );
+    let width = (area.width() - 2.0 * SENTENCE_MARGIN).max(0.0);
+    let mut job = LayoutJob::simple(sentence.to_owned(), font, color, width);
+    job.halign = egui::Align::Center;
+    let galley = ui.painter().layout_job(job);
+    let top = area.center().y - galley.size().y / 2.0;
+    ui.painter()
+        .galley(pos2(area.center().x, top), galley, color);
 }
+
+/// The space on each side of a sentence in an empty page, in points.
+const SENTENCE_MARGIN: f32 = 12.0;
 
 /// Says where the main figures are lowest and highest.
 fn reading_ui(ui: &mut Ui, results: &SweepResults) {
