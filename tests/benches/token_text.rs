@@ -99,6 +99,7 @@ fn frame(ctx: &Context, generation: &Generation, width: f32, views: &mut [TokenV
                 looping: None,
                 fork_step: Some(4),
                 breaks_at: None,
+                breaks_other_at: None,
                 contradicts_at: None,
                 unjudged_from: None,
                 what_ifs: None,
