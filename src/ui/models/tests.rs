@@ -133,7 +133,8 @@ fn models_of_other_programs_are_listed_under_their_program() {
             .is_none()
     );
     press(&mut window, "Open llama3.2:1b");
-    let opening = window.state().models.rows().pop().unwrap();
+    let rows = window.state().models.rows();
+    let opening = rows.iter().find(|row| row.name == "llama3.2:1b").unwrap();
     assert_eq!(opening.status, ModelRowStatus::Inspecting);
 }
 

@@ -121,7 +121,7 @@ mod tests {
             ("{}".to_owned(), "this is not a Quartet preset file"),
             (
                 r#"{"format_version": 1}"#.to_owned(),
-                "this is not a Quartet preset file: missing field `presets`",
+                "this is not a Quartet preset file: ‘presets’ is missing",
             ),
             (
                 r#"{"format_version": 2, "presets": 7}"#.to_owned(),
