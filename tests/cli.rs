@@ -1104,11 +1104,11 @@ fn a_malformed_logits_file_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("row.json");
     for (text, sentence) in [
-        ("{}", "missing field `logits`"),
+        ("{}", "‘logits’ is missing"),
         ("1,2,3", "the scores are not a list of numbers, {"),
         (
             "{\"logits\": [1, 2], \"histroy\": [0]}",
-            "unknown field `histroy`",
+            "‘histroy’ is unknown; known are logits, history, n_prompt",
         ),
         (
             "{\"logits\": [1, -Infinity]}",
