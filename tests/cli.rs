@@ -969,10 +969,10 @@ fn every_count_has_a_limit() {
         (convert.to_vec(), "20,000,000"),
         (compare.to_vec(), "20,000,000"),
         (vec!["score", "-", "--first"], "20,000,000"),
-        (vec!["cache", "--tokens"], "20,000,000"),
+        (vec!["cache", "--max-tokens"], "20,000,000"),
         (vec!["inspect", "model.gguf", "--tokens"], "20,000,000"),
         (vec!["inspect", "model.gguf", "--panes"], "1,000"),
-        (sweep("--tokens"), "20,000,000"),
+        (sweep("--max-tokens"), "20,000,000"),
         (sweep("--seeds"), "1,000,000"),
         (sweep("--width"), "4,096"),
         (sample("--draws"), "100,000,000"),
@@ -1167,11 +1167,11 @@ fn a_malformed_logits_file_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("row.json");
     for (text, sentence) in [
-        ("{}", "missing field `logits`"),
+        ("{}", "‘logits’ is missing"),
         ("1,2,3", "the scores are not a list of numbers, {"),
         (
             "{\"logits\": [1, 2], \"histroy\": [0]}",
-            "unknown field `histroy`",
+            "‘histroy’ is unknown; known are logits, history, n_prompt",
         ),
         (
             "{\"logits\": [1, -Infinity]}",

@@ -97,7 +97,10 @@ fn panes_can_run_on_two_servers_and_on_this_computer_at_once() {
     let panes = run["panes"].as_array().unwrap();
     let model = |pane: &Value| pane.get("model").unwrap_or(&run["model"])["implementation"].clone();
     let models: Vec<Value> = panes.iter().map(model).collect();
-    assert_eq!(models, ["quartet", "server", "server", "quartet"]);
+    // Quartet itself is not named.
+    let server = Value::from("server");
+    let expected = [Value::Null, server.clone(), server, Value::Null];
+    assert_eq!(models, expected);
     for pane in panes {
         assert_eq!(pane["steps"].as_array().unwrap().len(), 4);
     }

@@ -430,8 +430,8 @@ mod tests {
     #[test]
     fn malformed_json_is_refused_with_a_reason() {
         for (json, expected) in [
-            ("{}", "missing field `logits`"),
-            ("[{}]", "missing field `logits`"),
+            ("{}", "‘logits’ is missing"),
+            ("[{}]", "‘logits’ is missing"),
             (
                 "[{\"logits\": [1]}, 2]",
                 "the scores are not a list of numbers",

@@ -181,7 +181,7 @@ mod tests {
             format!(r#"{{"normalizer": {bomb} true}}"#),
         ] {
             let refused = check(file.as_bytes()).unwrap_err();
-            assert!(refused.contains("line 1 column"), "{refused}");
+            assert!(refused.contains("line 1, column"), "{refused}");
         }
         // An empty trie, and the texts "abc" and "d".
         assert!(checked(&table("AAAAAGFiYwBkAA=="), &Value::Null).is_ok());

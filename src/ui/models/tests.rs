@@ -132,8 +132,12 @@ fn models_of_other_programs_are_listed_under_their_program() {
             .query_by_label("Looking for models of other programs")
             .is_none()
     );
+    // Its row may lie below the visible part of the list.
+    window.get_by_label("Open llama3.2:1b").scroll_to_me();
+    window.run_steps(8);
     press(&mut window, "Open llama3.2:1b");
-    let opening = window.state().models.rows().pop().unwrap();
+    let rows = window.state().models.rows();
+    let opening = rows.iter().find(|row| row.name == "llama3.2:1b").unwrap();
     assert_eq!(opening.status, ModelRowStatus::Inspecting);
 }
 

@@ -385,8 +385,8 @@ fn object(text: &str) -> Result<(Tool, Vec<Field>), String> {
             _ => Vec::new(),
         },
         Err(error) => {
-            let reason = json_words(&error);
-            python::dict(text).ok_or_else(|| format!("This is not valid JSON: {reason}"))?
+            let refused = || format!("This is not valid JSON: {}", json_words(&error));
+            python::dict(text).ok_or_else(refused)?
         }
     };
     let mut fields = Vec::new();
@@ -496,6 +496,5 @@ fn beginning(text: &str) -> String {
     if text.is_empty() {
         return "Empty text".to_owned();
     }
-    let beginning: String = text.chars().take(40).collect();
-    format!("{beginning:?}")
+    format!("{:?}", text.chars().take(40).collect::<String>())
 }
