@@ -211,7 +211,8 @@ mod tests {
         assert_eq!(values(temperature), ["–", "1", "1", "0.7"]);
         let top_k = PaneSetting::Filter(FilterKind::TopK);
         assert_eq!(values(top_k), ["off", "off", "40", "off"]);
-        assert_eq!(values(PaneSetting::Draw(0)), ["on", "off", "off", "off"]);
+        // The first draw is a plain sample.
+        assert_eq!(values(PaneSetting::Draw(0)), ["off", "on", "on", "on"]);
         assert_eq!(values(PaneSetting::Seed), ["42"; 4]);
     }
 }
