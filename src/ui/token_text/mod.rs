@@ -217,11 +217,7 @@ impl TokenView {
             .map_or(0.0, |slot| slot.bottom())
             .max(self.layout.height());
         // What is typed in place may need more rows.
-        let typed_height = if edit.is_some() {
-            viewport.height()
-        } else {
-            0.0
-        };
+        let typed_height = edit.as_ref().map_or(0.0, |_| viewport.height());
         let height = (TOP + text_height + BOTTOM + typed_height).max(viewport.height());
         let (rect, response) = ui.allocate_exact_size(vec2(available, height), Sense::click());
         let scrolled = self.scrolled(viewport.top());
