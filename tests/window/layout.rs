@@ -106,9 +106,14 @@ fn the_menu_of_every_pane_is_within_reach_at_every_width() {
 #[test]
 fn a_notice_leaves_the_buttons_of_the_panes_within_reach() {
     for size in [DEFAULT_SIZE, [900.0, 600.0]] {
-        let window = written(settings(5), size);
+        let mut window = written(settings(5), size);
+        press(&mut window, "More actions for pane A");
+        press(&mut window, "Copy settings as");
+        press(&mut window, "Ollama Modelfile");
         let notice = window.get_by_label("Close the notice").rect();
-        for button in window.query_all_by_label("Continue") {
+        let buttons: Vec<_> = window.query_all_by_label("Continue").collect();
+        assert!(!buttons.is_empty());
+        for button in buttons {
             assert!(!button.rect().intersects(notice.expand(14.0)), "{size:?}");
         }
     }

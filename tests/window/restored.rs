@@ -109,7 +109,7 @@ fn texts_continued_after_a_crash_equal_uninterrupted_ones() {
     }
     let texts = window.state().state().generations();
     for text in texts.into_iter().flatten() {
-        assert_eq!(text.finish, Some(FinishReason::Cancelled));
+        assert_eq!(text.finish, Some(FinishReason::Interrupted));
     }
     wait(&mut window, "the model", is_ready);
     for index in 0..whole.len() {

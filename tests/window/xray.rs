@@ -1,11 +1,14 @@
 //! Tests the X-ray and sampling by hand.
 
 use egui::accesskit::Role;
-use egui::{Event, Key, Modifiers, PointerButton, Pos2, vec2};
+use egui::{
+    Event, Key, Modifiers, MouseWheelSource, MouseWheelUnit, PointerButton, Pos2, TouchPhase, vec2,
+};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use quartet::decoding::dialect::Dialect;
 use quartet::decoding::filters::{Temperature, TopP};
-use quartet::decoding::{ChainConfig, Filter};
+use quartet::decoding::{ChainConfig, Filter, TokenId};
+use quartet::generation::{Generation, OriginChange};
 use quartet::state::{AppState, DockTab, HandPreset};
 use quartet::worker::ModelSource;
 
@@ -53,6 +56,19 @@ fn the_x_ray_shows_a_step_from_the_model_to_the_coin() {
     window.get_by_role_and_label(Role::ColumnHeader, "Logit");
     assert!(is_shown(&window, "rank 1, score "));
     assert!(is_shown(&window, ", Softmax "));
+    // The candidates that don't fit are one line, which shows them.
+    assert!(!is_shown(&window, "cut by top-p 0.5"));
+    let hidden = window.get_by_label_contains(" candidates hidden");
+    let above = hidden.rect().center() - vec2(0.0, 30.0);
+    hidden.click();
+    window.run_steps(4);
+    window.event(Event::PointerMoved(above));
+    for _ in 0..30 {
+        scroll_down(&mut window);
+        if is_shown(&window, "cut by top-p 0.5") {
+            break;
+        }
+    }
     assert!(is_shown(&window, "cut by top-p 0.5"));
     assert!(is_shown(&window, ", chosen"));
     assert!(is_shown(&window, " falls on ‘"));
@@ -217,6 +233,10 @@ fn x_ray_and_by_hand_are_drawn_in_small_and_large_windows() {
         let open = |state: &AppState| state.view.dock_open != Some(false);
         assert!(open(window.state().state()));
         press(&mut window, "Lab");
+        // Where the tabs don't fit, the last ones are in a menu.
+        if window.query_by_label("By hand").is_none() {
+            press(&mut window, "More tabs: More");
+        }
         press(&mut window, "By hand");
         window.get_by_label("Draw 1");
         press(&mut window, "Write");
@@ -296,10 +316,20 @@ fn compare_shows_every_pair_and_the_measures_of_every_text() {
     assert!(is_shown(&window, "would have saved $0.0"));
 }
 
+/// Turns the wheel where the pointer is.
+fn scroll_down(window: &mut Window) {
+    window.event(Event::MouseWheel {
+        unit: MouseWheelUnit::Point,
+        delta: vec2(0.0, -40.0),
+        phase: TouchPhase::Move,
+        source: MouseWheelSource::Unknown,
+        modifiers: Modifiers::NONE,
+    });
+    window.run_steps(6);
+}
+
 #[test]
 fn all_texts_scroll_to_the_same_token_if_the_user_asks_for_it() {
-    use egui::{MouseWheelUnit, TouchPhase};
-
     // Lines of different lengths, so that the same token is at different heights.
     let story = "A fox lived in a little house.\n\n".repeat(40);
     let recites = move |_: &ModelSource| ScriptedLm::reciting(2048, &story).into_loaded();
@@ -320,14 +350,7 @@ fn all_texts_scroll_to_the_same_token_if_the_user_asks_for_it() {
     let before = tops(&window);
     assert_eq!(before.len(), 3);
     for _ in 0..6 {
-        window.event(Event::MouseWheel {
-            unit: MouseWheelUnit::Point,
-            delta: vec2(0.0, -40.0),
-            phase: TouchPhase::Move,
-            source: egui::MouseWheelSource::Unknown,
-            modifiers: Modifiers::NONE,
-        });
-        window.run_steps(6);
+        scroll_down(&mut window);
     }
     let after = tops(&window);
     assert!(after[0] < before[0] - 100.0, "{before:?} {after:?}");
@@ -364,7 +387,7 @@ fn step_mode_marks_where_the_next_token_goes_and_ctrl_enter_runs_on() {
 }
 
 #[test]
-fn the_card_of_the_pinned_token_continues_from_it() {
+fn the_card_of_the_pinned_token_continues_with_another_one() {
     let mut window = written(DEFAULT_SIZE);
     wait(&mut window, "the model", is_ready);
     let text = window
@@ -376,14 +399,29 @@ fn the_card_of_the_pinned_token_continues_from_it() {
     window.key_press(Key::ArrowLeft);
     window.run_steps(4);
     let pin = window.state().state().pin.expect("a pin");
-    let button = window
-        .query_all_by_label_contains("Continue from ‘")
-        .next()
-        .expect("the card has a button");
-    button.click();
+    let pane = window.state().state().place_of(pin.pane).expect("a pane");
+    let before = window.state().state().generations()[pane]
+        .expect("a text")
+        .clone();
+    // It offers what the model found likely, and the text goes on with that.
+    let rows = window.query_all_by_label_contains("Continue with ‘");
+    let other = rows.last().expect("the card offers tokens");
+    other.click();
     window.run_steps(4);
-    let dialog = window.state().state().branches.dialog.clone();
-    assert_eq!(dialog.expect("the popup is open").from, pin);
+    wait(&mut window, "the branch", |state: &AppState| {
+        !state.is_running()
+    });
+    let state = window.state().state();
+    let pane = state.panes.iter().find(|pane| pane.id == pin.pane);
+    let branch = pane.and_then(|pane| pane.generation()).expect("a text");
+    let origin = branch.lineage.origin.expect("it has an origin");
+    assert_eq!(origin.change, OriginChange::ByHand { n_tokens: 1 });
+    assert_ne!(branch.steps[pin.step].token, before.steps[pin.step].token);
+    let tokens = |text: &Generation| -> Vec<TokenId> {
+        let kept = text.steps.iter().take(pin.step);
+        kept.map(|step| step.token).collect()
+    };
+    assert_eq!(tokens(branch), tokens(&before));
 }
 
 #[test]

@@ -303,10 +303,15 @@ impl TokenView {
     /// followed another text.
     fn scrolled(&mut self, viewport_top: f32) -> Option<TextTop> {
         let before = std::mem::replace(&mut self.viewport_top, viewport_top);
+        let is_moved = (before - viewport_top).abs() > 0.5;
+        if is_moved {
+            // The card would stay with its token, and move under the pointer.
+            self.card = None;
+            self.hover = None;
+        }
         let follows = self.n_following > 0;
         self.n_following = self.n_following.saturating_sub(1);
         let y = (viewport_top - TOP).max(0.0);
-        let is_moved = (before - viewport_top).abs() > 0.5;
         (is_moved && !follows).then(|| self.top_at(y))
     }
 
