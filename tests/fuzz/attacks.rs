@@ -15,7 +15,7 @@ use std::path::Path;
 
 use quartet::decoding::{Coins, History, SamplerChain, TokenId};
 use quartet::engine::{ChatTemplate, Compute, Message, Role, Row, Tokenizer, open_path};
-use quartet::export::{ExportFormat, json, render};
+use quartet::export::{CsvReader, ExportFormat, FileFacts, json, render, render_panes};
 use quartet::generation::{Generation, PaneSettings, TemplateKwargs};
 use quartet::interop::tools::import_settings;
 use quartet::worker::{ServerKind, Transcript};
@@ -143,15 +143,14 @@ pub fn escape(data: &[u8]) {
         let count = |page: &str| page.matches(mark).count();
         assert_eq!(count(&page), count(&expected), "{mark} of {text:?}");
     }
-    let table = String::from_utf8(render(ExportFormat::Csv, &[&hostile])).unwrap();
-    let rows = rows_of_csv(&table);
-    assert_eq!(rows.len(), hostile.steps.len() + 1);
-    for cells in &rows {
-        assert_eq!(cells.len(), rows[0].len(), "{text:?}");
-        for cell in cells {
-            let is_formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r']);
-            assert!(!is_formula || cell.parse::<f64>().is_ok(), "{cell:?}");
-        }
+    let rows = table_of(&hostile, CsvReader::Any);
+    let piece = rows[0].iter().position(|name| name == "piece").unwrap();
+    for (cells, step) in rows[1..].iter().zip(&hostile.steps) {
+        assert_eq!(cells[piece], step.piece.as_str().unwrap_or_default());
+    }
+    for cell in table_of(&hostile, CsvReader::Excel).iter().flatten() {
+        let is_formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r']);
+        assert!(!is_formula || cell.parse::<f64>().is_ok(), "{cell:?}");
     }
     for line in render(ExportFormat::JsonLines, &[&hostile]).split(|byte| *byte == b'\n') {
         assert!(line.is_empty() || serde_json::from_slice::<Value>(line).is_ok());
@@ -315,6 +314,19 @@ fn run_with(text: &str) -> Generation {
     let bytes = serde_json::to_vec(&run).unwrap();
     let generations = json::parse(&bytes).unwrap();
     generations.into_iter().next().unwrap()
+}
+
+/// Returns the run as a CSV table for this program: its header, and a row of equal length per step.
+fn table_of(run: &Generation, csv_reader: CsvReader) -> Vec<Vec<String>> {
+    let facts = FileFacts {
+        csv_reader,
+        ..FileFacts::default()
+    };
+    let table = render_panes(ExportFormat::Csv, &[Some(run)], facts);
+    let rows = rows_of_csv(std::str::from_utf8(&table).unwrap());
+    assert_eq!(rows.len(), run.steps.len() + 1);
+    assert!(rows.iter().all(|cells| cells.len() == rows[0].len()));
+    rows
 }
 
 /// Parses a CSV table as RFC 4180 specifies.
