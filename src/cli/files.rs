@@ -12,7 +12,7 @@ use crate::export::{
 };
 use crate::generation::formatting::{counted, io_words};
 use crate::generation::{Generation, listed};
-use crate::state::{MAX_PANES, unix_time_secs};
+use crate::state::MAX_PANES;
 use crate::ui::run_folder::{self, RenderedRun};
 
 /// Writes the run in every format, with its plots, to a folder or to an archive whose name ends in
@@ -20,10 +20,11 @@ use crate::ui::run_folder::{self, RenderedRun};
 pub(crate) fn export_run(
     path: &Path,
     generations: &[&Generation],
+    finished_at: u64,
     style: ExportStyleArguments,
 ) -> Result<(), String> {
     let panes: Vec<Option<&Generation>> = generations.iter().copied().map(Some).collect();
-    let mut run = rendered_run(generations);
+    let mut run = rendered_run(generations, finished_at);
     run.facts.csv_reader = style.csv_reader();
     let files = run_folder::files(&panes, run, style.pictures.style())?;
     if !is_archive_name(path) {
@@ -73,15 +74,15 @@ fn present_words(folder: &Path, files: &[(String, Vec<u8>)]) -> Option<String> {
     (!parts.is_empty()).then(|| format!("note: {}\n{}", parts.join("; "), folder.display()))
 }
 
-/// Renders the run as a run file that says when it was finished: now.
-pub(crate) fn run_file(generations: &[&Generation]) -> Vec<u8> {
-    rendered_run(generations).bytes
+/// Renders the run as a run file that says when it finished, in seconds since 1970.
+pub(crate) fn run_file(generations: &[&Generation], finished_at: u64) -> Vec<u8> {
+    rendered_run(generations, finished_at).bytes
 }
 
-fn rendered_run(generations: &[&Generation]) -> RenderedRun {
+fn rendered_run(generations: &[&Generation], finished_at: u64) -> RenderedRun {
     let header = RunHeader {
         title: None,
-        finished_at: Some(unix_time_secs()),
+        finished_at: Some(finished_at),
     };
     RenderedRun {
         bytes: json::write(&header, generations, Form::default()),

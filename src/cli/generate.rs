@@ -31,6 +31,7 @@ use crate::generation::{
     FinishReason, Generation, GenerationConfig, Limits, PaneSettings, PromptText,
 };
 use crate::interop::GRAMMAR;
+use crate::state::unix_time_secs;
 
 /// The arguments of `quartet generate`.
 #[derive(Debug, Args)]
@@ -47,7 +48,7 @@ pub(super) struct Arguments {
 
     /// Answer the last of the messages in this file, as for OpenAI’s API: a JSON list of objects with
     /// role and content, or an object with such a list; `-` reads standard input
-    #[arg(long, value_name = "FILE", group = "chats", conflicts_with = "prompt")]
+    #[arg(long, value_name = "FILE", group = "chats", conflicts_with_all = ["prompt", "system"])]
     messages: Option<PathBuf>,
 
     #[command(flatten)]
@@ -226,7 +227,8 @@ impl Arguments {
     /// Reports failures and writes the record and the files. A failure of one output does not
     /// prevent the others.
     fn output(&self, generations: &[&Generation]) -> Result<(), Failure> {
-        let json = || run_file(generations);
+        let finished_at = unix_time_secs();
+        let json = || run_file(generations, finished_at);
         let printed = if self.prints_json() {
             console::print(&json())
         } else {
@@ -239,7 +241,7 @@ impl Arguments {
                 succeeded &= report_error(&write_file(path, &json()));
             }
             if let Some(path) = &self.export {
-                succeeded &= report_error(&export_run(path, generations, self.style));
+                succeeded &= report_error(&export_run(path, generations, finished_at, self.style));
             }
         }
         printed.and(if succeeded {

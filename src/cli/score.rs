@@ -27,6 +27,7 @@ use crate::analysis::{TextScore, have_different_tokenizers};
 use crate::generation::formatting::{counted, grouped, pane_letter, quoted};
 use crate::generation::{Generation, GenerationConfig, Limits, PaneSettings, Step};
 use crate::interop::GRAMMAR;
+use crate::state::unix_time_secs;
 
 /// The arguments of `quartet score`.
 #[derive(Debug, Args)]
@@ -139,17 +140,18 @@ impl Arguments {
                 Err(Failure::Reported)
             };
         }
+        let finished_at = unix_time_secs();
         let json_file = json_file(self.json.as_deref());
         let printed = if self.json.is_some() && json_file.is_none() {
-            console::print(&run_file(texts))
+            console::print(&run_file(texts, finished_at))
         } else {
             console::print(report(texts).as_bytes())
         };
         if let Some(path) = json_file {
-            succeeded &= report_error(&write_file(path, &run_file(texts)));
+            succeeded &= report_error(&write_file(path, &run_file(texts, finished_at)));
         }
         if let Some(path) = &self.export {
-            succeeded &= report_error(&export_run(path, texts, self.style));
+            succeeded &= report_error(&export_run(path, texts, finished_at, self.style));
         }
         printed.and(if succeeded {
             Ok(())

@@ -1,18 +1,17 @@
 //! Applies commands: each changes the state and returns the effects to run outside.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::{
     Action, AppState, AsideRequest, ChainToEdit, Command, DockTab, Effect, MAX_PANES, ModelStatus,
-    ModelsCommand, ModelsTab, Notice, Pace, Page, Palette, PaletteCommand, Pane, PaneId,
-    PaneModelCommand, Paste, PathPurpose, Pin, PinMove, RunCommand, ScoreCommand, ScoreDialog,
-    ServerCommand, ViewChange, WatermarkDialog,
+    ModelsTab, Notice, Pace, Page, Palette, PaletteCommand, Pane, PaneId, Paste, Pin, PinMove,
+    ScoreCommand, ScoreDialog, ServerCommand, ViewChange, WatermarkDialog,
 };
 use crate::decoding::ChainConfig;
 use crate::generation::{FinishReason, PaneSettings};
 use crate::interop::tools::Tool;
 use crate::lab::{KeptResult, LabCommand};
-use crate::state::folders::{FolderContext, try_folder};
+use crate::state::folders::FolderContext;
 use crate::state::panes::paste::copy_settings;
 use crate::state::words::change::Snapshot;
 use crate::worker::ModelSource;
@@ -65,8 +64,11 @@ impl AppState {
             }
             Command::Lesson(command) => return self.apply_to_lessons(command),
             Command::PromptEdited => return self.prompt.tokenize(&self.models.main),
-            Command::Reply(id) => return self.reply(id),
-            Command::NewConversation => return self.forget_messages(),
+            Command::Reply(id) => self.reply(id),
+            Command::NewConversation => {
+                self.prompt.history.clear();
+                return self.prompt.tokenize(&self.models.main);
+            }
             Command::SetPromptMode(mode) => {
                 self.prompt.mode = mode;
                 return self.prompt.tokenize(&self.models.main);
@@ -255,25 +257,6 @@ impl AppState {
             }
             _ => {}
         }
-    }
-
-    /// Returns the models on this computer that panes use besides the main one, hidden panes
-    /// included.
-    fn wanted_pane_models(&self) -> Vec<ModelSource> {
-        let hidden = self.hidden().map(|hidden| hidden.texts().0);
-        let hidden = hidden.into_iter().flatten();
-        self.models.wanted_by(self.panes.iter().chain(hidden))
-    }
-
-    fn apply_to_pane_models(&mut self, command: PaneModelCommand) -> Vec<Effect> {
-        match &command {
-            PaneModelCommand::OpenMenu(_) => self.page = Page::Write,
-            PaneModelCommand::Load(source) if !self.wanted_pane_models().contains(source) => {
-                return Vec::new();
-            }
-            _ => {}
-        }
-        self.models.apply_to_panes(command, &mut self.panes)
     }
 
     /// Adds a pane on the right with the first built-in preset that no pane uses.
@@ -474,37 +457,6 @@ impl AppState {
             step: pin.step.min(last),
         });
         self.move_pin(direction);
-    }
-
-    fn use_path(&mut self, purpose: PathPurpose, path: PathBuf) -> Vec<Effect> {
-        self.dialogs.path_field = None;
-        if let Some(folder) = path.parent() {
-            self.dialogs.last_folder = Some(folder.to_owned());
-        }
-        match purpose {
-            PathPurpose::ModelFile | PathPurpose::ModelFolder => {
-                self.apply_to_models(ModelsCommand::Open(path))
-            }
-            PathPurpose::SecondModel => self.models.second.open(path, false),
-            PathPurpose::SecondModelToVerify => self.models.second.open(path, true),
-            PathPurpose::PaneModel(pane) | PathPurpose::PaneModelFolder(pane) => {
-                let source = Some(ModelSource::Path(path).into());
-                self.apply_to_pane_models(PaneModelCommand::Choose(pane, source))
-            }
-            PathPurpose::Lab(tab) => {
-                (self.page, self.lab.tab) = (Page::Lab, tab);
-                self.lab.use_path(tab, path);
-                Vec::new()
-            }
-            PathPurpose::Presets => vec![Effect::ReadPresets(path)],
-            PathPurpose::Run => self.apply_to_runs(RunCommand::Open(path)),
-            PathPurpose::Text => vec![Effect::ReadText(path)],
-            PathPurpose::Grammar(pane) => vec![Effect::ReadGrammar(pane, path)],
-            PathPurpose::Lesson => vec![Effect::ReadLesson(path)],
-            PathPurpose::ExportRun => self.apply_to_runs(RunCommand::Export(path)),
-            PathPurpose::Folder(kind) => try_folder(kind, path, &mut self.notices),
-            PathPurpose::Save(document) => vec![Effect::Save(document, path)],
-        }
     }
 
     pub(crate) fn notify(&mut self, notice: Notice) -> Vec<Effect> {

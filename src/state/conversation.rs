@@ -1,52 +1,37 @@
 //! Conversations: the messages before the one to answer.
 
-use super::{AppState, Effect, Pane, PaneId, PromptMode};
+use super::Prompt;
 use crate::analysis::Thought;
 use crate::generation::{ChatMessage, ChatRole, FinishReason, Generation, PromptForm};
 
-impl AppState {
-    /// Returns whether the text of a pane is a complete answer, so that a message can follow it.
-    pub fn can_reply(&self, pane: &Pane) -> bool {
-        let is_answer = |text: &Generation| {
-            let has_ended = matches!(
-                text.finish,
-                Some(
-                    FinishReason::EndOfText
-                        | FinishReason::StopString { .. }
-                        | FinishReason::GrammarComplete
-                )
-            );
-            has_ended && text.prompt.chat.is_some()
-        };
-        let is_idle = pane.status.running().is_none() && self.runs.opened.is_none();
-        is_idle && self.lessons.run().is_none() && pane.generation().is_some_and(is_answer)
-    }
+/// Returns whether a text is a complete answer to a message, so that another message can follow it.
+pub(super) fn is_answer(text: &Generation) -> bool {
+    let has_ended = matches!(
+        text.finish,
+        Some(
+            FinishReason::EndOfText
+                | FinishReason::StopString { .. }
+                | FinishReason::GrammarComplete
+        )
+    );
+    has_ended && text.prompt.chat.is_some()
+}
 
-    /// Begins the next message after the answer of a pane: all panes answer it, after the messages so
-    /// far and that answer, without its thought.
-    pub(super) fn reply(&mut self, id: PaneId) -> Vec<Effect> {
-        let pane = self.pane(id).filter(|pane| self.can_reply(pane));
-        let Some(text) = pane.and_then(Pane::generation) else {
-            return Vec::new();
-        };
+impl Prompt {
+    /// Begins the next message after an answer: the messages so far, the one that it answers, and the
+    /// answer without its thought come before it.
+    pub(super) fn reply_to(&mut self, text: &Generation) {
         let Some(chat) = &text.prompt.chat else {
-            return Vec::new();
+            return;
         };
         let mut settings = chat.settings.clone();
         let message = |role, content| ChatMessage { role, content };
         let question = message(ChatRole::User, text.prompt.text.clone());
         let answer = message(ChatRole::Assistant, answer_of(text));
         settings.history.extend([question, answer]);
-        self.prompt.set_form(PromptForm::Chat(settings));
-        self.prompt.mode = PromptMode::Chat;
-        self.prompt.text.clear();
-        self.prompt.tokenize(&self.models.main)
-    }
-
-    /// Begins a new conversation: the next message is the first.
-    pub(super) fn forget_messages(&mut self) -> Vec<Effect> {
-        self.prompt.history.clear();
-        self.prompt.tokenize(&self.models.main)
+        self.set_form(PromptForm::Chat(settings));
+        self.text.clear();
+        self.reading = None;
     }
 }
 

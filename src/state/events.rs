@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{AppState, Command, Effect, ModelStatus, Notice, PaneStatus, ReadyModel, Runs};
+use super::{
+    AppState, Command, Effect, ModelStatus, Notice, PaneStatus, ReadyModel, Runs, unix_time_secs,
+};
 use crate::generation::{
     FinishReason, Generation, Lineage, ModelInfo, PromptRecord, PromptText, PromptToken,
     ServedModel, TextModels,
@@ -296,6 +298,7 @@ impl AppState {
         if !self.is_step_mode() {
             self.pin = self.pin.or_else(|| self.panes.fork(&self.divergence()));
         }
+        self.runs.finished_at = Some(unix_time_secs());
         self.keep_run().into_iter().collect()
     }
 
@@ -320,6 +323,7 @@ impl AppState {
         .with_action("Restart", Command::RestartEngine);
         effects.extend(self.notify(notice));
         if was_running {
+            self.runs.finished_at = Some(unix_time_secs());
             effects.extend(self.keep_run());
         }
         effects

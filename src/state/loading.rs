@@ -1,11 +1,14 @@
-//! Opening and replacing the main model, and what follows for the prompt and the opened run.
+//! Opening models and other files, and what a new model means for the prompt and the opened run.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::{
-    AppState, Command, Effect, HubRow, ModelStatus, ModelsCommand, ModelsTab, Notice, ReadyModel,
-    SecondModel,
+    AppState, Command, Effect, HubRow, ModelStatus, ModelsCommand, ModelsTab, Notice, Page,
+    PaneModelCommand, PaneStatus, PathPurpose, ReadyModel, RunCommand, SecondModel,
 };
+use crate::generation::{Piece, Step};
+use crate::state::folders::try_folder;
 use crate::state::models::open::Inspected;
 use crate::worker::{BesideUpdate, ComputeChoice, DeviceChoice, ModelSource, Request};
 
@@ -46,6 +49,56 @@ impl AppState {
                 effects
             }
             command => self.models.apply(command),
+        }
+    }
+
+    /// Returns the models on this computer that panes use besides the main one, hidden panes
+    /// included.
+    pub(super) fn wanted_pane_models(&self) -> Vec<ModelSource> {
+        let hidden = self.hidden().map(|hidden| hidden.texts().0);
+        let hidden = hidden.into_iter().flatten();
+        self.models.wanted_by(self.panes.iter().chain(hidden))
+    }
+
+    pub(super) fn apply_to_pane_models(&mut self, command: PaneModelCommand) -> Vec<Effect> {
+        match &command {
+            PaneModelCommand::OpenMenu(_) => self.page = Page::Write,
+            PaneModelCommand::Load(source) if !self.wanted_pane_models().contains(source) => {
+                return Vec::new();
+            }
+            _ => {}
+        }
+        self.models.apply_to_panes(command, &mut self.panes)
+    }
+
+    pub(super) fn use_path(&mut self, purpose: PathPurpose, path: PathBuf) -> Vec<Effect> {
+        self.dialogs.path_field = None;
+        if let Some(folder) = path.parent() {
+            self.dialogs.last_folder = Some(folder.to_owned());
+        }
+        match purpose {
+            PathPurpose::ModelFile | PathPurpose::ModelFolder => {
+                self.apply_to_models(ModelsCommand::Open(path))
+            }
+            PathPurpose::SecondModel => self.models.second.open(path, false),
+            PathPurpose::SecondModelToVerify => self.models.second.open(path, true),
+            PathPurpose::PaneModel(pane) | PathPurpose::PaneModelFolder(pane) => {
+                let source = Some(ModelSource::Path(path).into());
+                self.apply_to_pane_models(PaneModelCommand::Choose(pane, source))
+            }
+            PathPurpose::Lab(tab) => {
+                (self.page, self.lab.tab) = (Page::Lab, tab);
+                self.lab.use_path(tab, path);
+                Vec::new()
+            }
+            PathPurpose::Presets => vec![Effect::ReadPresets(path)],
+            PathPurpose::Run => self.apply_to_runs(RunCommand::Open(path)),
+            PathPurpose::Text => vec![Effect::ReadText(path)],
+            PathPurpose::Grammar(pane) => vec![Effect::ReadGrammar(pane, path)],
+            PathPurpose::Lesson => vec![Effect::ReadLesson(path)],
+            PathPurpose::ExportRun => self.apply_to_runs(RunCommand::Export(path)),
+            PathPurpose::Folder(kind) => try_folder(kind, path, &mut self.notices),
+            PathPurpose::Save(document) => vec![Effect::Save(document, path)],
         }
     }
 
@@ -147,6 +200,7 @@ impl AppState {
         }
         let is_same = self.models.on_loaded(model);
         self.prompt.reading = None;
+        self.complete_vocabularies();
         let mut effects = self.read_again();
         if is_same {
             effects.extend(self.models.second.reload());
@@ -156,6 +210,29 @@ impl AppState {
         let (runs, mut context) = self.runs_in_context();
         effects.extend(runs.begin_trial(&mut context));
         effects
+    }
+
+    /// Gives restored texts the vocabulary of the loaded model, if it wrote them: a file has only the
+    /// tokens that occur, which can't spell what is typed.
+    pub(super) fn complete_vocabularies(&mut self) {
+        let Some(model) = self.models.main.ready() else {
+            return;
+        };
+        for pane in &mut self.panes {
+            let PaneStatus::Finished(text) = &mut pane.status else {
+                continue;
+            };
+            let full = &model.vocabulary;
+            let agrees = |step: &Step| full.agrees(step.token, &step.piece) == Some(true);
+            let is_part = text.vocabulary.n_tokens() < full.n_tokens()
+                || text
+                    .vocabulary
+                    .iter()
+                    .any(|(token, piece)| *piece == Piece::unnamed(token));
+            if is_part && text.model.has_weights_of(&model.info) && text.steps.iter().all(agrees) {
+                text.vocabulary = Arc::clone(full);
+            }
+        }
     }
 
     pub(super) fn on_load_failed(&mut self, error: String) -> Vec<Effect> {

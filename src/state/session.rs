@@ -19,6 +19,8 @@ pub struct Session {
     /// The positions of the panes that show the texts.
     pub places: Vec<usize>,
     pub texts: RunTexts,
+    /// When the run finished, in seconds since 1970. `None` if it is still being written.
+    pub finished_at: Option<u64>,
 }
 
 /// Differs between two sessions if their settings or texts do.
@@ -96,9 +98,12 @@ impl AppState {
             .opened
             .as_ref()
             .map(|opened| opened.header.clone());
-        opened.unwrap_or_else(|| RunHeader {
-            title: None,
-            finished_at: Some(unix_time_secs()),
+        opened.unwrap_or_else(|| {
+            let finished_at = self.runs.finished_at.filter(|_| !self.is_running());
+            RunHeader {
+                title: None,
+                finished_at: Some(finished_at.unwrap_or_else(unix_time_secs)),
+            }
         })
     }
 
@@ -179,6 +184,11 @@ impl AppState {
             removed_text: self.branches.removed.take(),
             futures,
             was_running,
+            finished_at: if was_running {
+                Some(unix_time_secs())
+            } else {
+                self.runs.finished_at.take()
+            },
         }
     }
 
@@ -246,6 +256,7 @@ impl AppState {
         self.undo = hidden.undo;
         self.branches.kept = hidden.kept_texts;
         self.branches.removed = hidden.removed_text;
+        self.runs.finished_at = hidden.finished_at;
         let mut effects = self.stop_futures();
         self.futures.runs = hidden.futures;
         effects.extend(self.prompt.tokenize(&self.models.main));
@@ -286,10 +297,15 @@ impl AppState {
     /// Returns what is on screen, including texts that are still being generated.
     pub fn session(&self) -> Session {
         let (panes, kept) = self.session_texts();
+        let finished_at = match self.hidden() {
+            Some(hidden) => hidden.finished_at,
+            None => self.runs.finished_at.filter(|_| !self.is_running()),
+        };
         Session {
             settings: self.settings(),
             places: RunTexts::places(panes),
             texts: RunTexts::of(panes, kept),
+            finished_at,
         }
     }
 
@@ -347,7 +363,9 @@ impl AppState {
             }
         }
         self.adopt_texts(&restored, run.branches);
+        self.complete_vocabularies();
         self.runs.number += 1;
+        self.runs.finished_at = run.header.finished_at;
         self.notify(Notice::done("Restored what was on screen"));
         let mut effects = self.prompt.tokenize(&self.models.main);
         // A finished run is already in the history.
@@ -362,6 +380,9 @@ impl AppState {
         let mut effects = self.close_run();
         effects.extend(self.leave_lesson());
         let is_kept = !self.panes.texts().any(is_unfinished);
+        if !is_kept {
+            self.runs.finished_at = Some(unix_time_secs());
+        }
         for pane in &mut self.panes {
             pane.status.finish(FinishReason::Interrupted);
         }

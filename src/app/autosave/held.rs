@@ -161,10 +161,15 @@ pub(in crate::app) fn newest_first(folder: &Path, extension: &str) -> Vec<PathBu
 
 /// Writes a session.
 pub(super) fn write(path: &Path, session: Session) -> io::Result<()> {
+    let header = RunHeader {
+        title: None,
+        // What a crash interrupts ends with what was written last.
+        finished_at: session.finished_at.or_else(|| Some(unix_time_secs())),
+    };
     let file = SessionFile {
         settings: session.settings.to_json()?,
         places: session.places,
-        run: session.texts.into_run(RunHeader::default()),
+        run: session.texts.into_run(header),
     };
     write_atomically(path, &file.render())
 }

@@ -8,15 +8,17 @@
 mod escape;
 #[cfg(test)]
 mod page_tests;
+mod prompt;
 mod steps;
 
 use self::escape::{Look, data_url, escaped, script_json, shown};
+use self::prompt::push_prompt;
 use super::finish_date::finish_words;
 use super::runs::{Run, runs};
 use super::{contradiction_words, earlier_words, settings_words};
 use crate::analysis::{Metrics, TextMetrics, TextScore, TokenScale, have_different_tokenizers};
 use crate::generation::formatting::{counted, grouped, pane_letter, percent, speed};
-use crate::generation::{Generation, ModelInfo, PromptRecord, Step, listed};
+use crate::generation::{Generation, ModelInfo, Step, listed};
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -133,42 +135,6 @@ fn push_model(page: &mut String, title: &str, model: &ModelInfo) {
             escaped(&facts.join(" · "))
         ),
     );
-}
-
-fn push_prompt(page: &mut String, prompt: &PromptRecord, scored: bool) {
-    if scored {
-        return line(
-            page,
-            "<p class=\"quiet\">A given text: each token is scored as if the model had to write it.</p>",
-        );
-    }
-    let n_tokens = counted(prompt.tokens.len(), "token");
-    let mut entry = |title: &str, text: &str| {
-        let text = escaped(text);
-        line(
-            page,
-            &format!("<p class=\"small quiet\">{title}</p><div class=\"source\">{text}</div>"),
-        );
-    };
-    match &prompt.chat {
-        Some(chat) => {
-            if let Some(system) = &chat.settings.system {
-                entry("System prompt", system);
-            }
-            if let Some(kwargs) = chat.settings.kwargs_json() {
-                entry("Template variables", &kwargs);
-            }
-            for message in &chat.settings.history {
-                entry(
-                    &format!("Earlier: {}", message.role.heading()),
-                    &message.content,
-                );
-            }
-            entry("Message", &prompt.text);
-            entry(&format!("As the model read it, {n_tokens}"), &chat.rendered);
-        }
-        None => entry(&format!("Prompt, {n_tokens}"), &prompt.text),
-    }
 }
 
 /// Appends the tint menu, its legend, and a hint about pointing at tokens.

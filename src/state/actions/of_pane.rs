@@ -18,6 +18,8 @@ pub enum PaneAction {
     RunAlone,
     Stop,
     Continue,
+    /// Begin the next message of a chat.
+    Reply,
     ShowEarlier,
     CopyText,
     Score,
@@ -71,6 +73,7 @@ impl PaneAction {
             Self::RunAlone,
             Self::Stop,
             Self::Continue,
+            Self::Reply,
             Self::ShowEarlier,
             Self::CopyText,
             Self::Score,
@@ -103,6 +106,7 @@ impl PaneAction {
             }
             Self::Stop => "Stop",
             Self::Continue => "Continue",
+            Self::Reply => "Reply",
             Self::ShowEarlier => "Show the earlier text",
             Self::CopyText => "Copy text",
             Self::Score => "A text of your own…",
@@ -137,6 +141,7 @@ impl PaneAction {
             Self::RunAlone => format!("Run only {letter}"),
             Self::Stop => format!("Stop {letter}"),
             Self::Continue => format!("Continue {letter}"),
+            Self::Reply => format!("Reply to the answer of {letter}"),
             Self::ShowEarlier => format!("Show the earlier text of {letter}"),
             Self::CopyText => format!("Copy the text of {letter}"),
             Self::Score => format!("Score a text with the settings of {letter}…"),
@@ -162,6 +167,7 @@ impl PaneAction {
             | Self::RunAlone
             | Self::Stop
             | Self::Continue
+            | Self::Reply
             | Self::ShowEarlier
             | Self::CopyText
             | Self::Score
@@ -198,6 +204,10 @@ impl PaneAction {
             Self::Stop => {
                 only_if(is_running, "The pane is not running")?;
                 Command::Stop(id)
+            }
+            Self::Reply => {
+                only_if(state.can_reply(pane), "Generate an answer in Chat first")?;
+                Command::Reply(id)
             }
             Self::Continue => {
                 only_if(state.can_continue(pane), "The text has ended")?;

@@ -5,6 +5,7 @@ use super::{BranchChange, BranchCommand, BranchTarget, InPlaceEdit};
 use crate::decoding::TokenId;
 use crate::generation::hosts::STEPS;
 use crate::generation::{FinishReason, Generation, GenerationId, OriginChange, Step};
+use crate::state::conversation::is_answer;
 use crate::state::{AppState, Effect, Pane, PaneId, Pin};
 
 impl AppState {
@@ -83,6 +84,20 @@ impl AppState {
         };
         self.branches.edit = None;
         self.branch(from, BranchChange::Tokens(tokens), target)
+    }
+
+    /// Returns whether a message can follow the text of a pane.
+    pub fn can_reply(&self, pane: &Pane) -> bool {
+        let is_idle = pane.status.running().is_none() && self.runs.opened.is_none();
+        is_idle && self.lessons.run().is_none() && pane.generation().is_some_and(is_answer)
+    }
+
+    /// Begins the next message after the answer of a pane. All panes answer it.
+    pub(in crate::state) fn reply(&mut self, id: PaneId) {
+        let pane = self.panes.pane(id).filter(|pane| self.can_reply(pane));
+        if let Some(text) = pane.and_then(Pane::generation) {
+            self.prompt.reply_to(text);
+        }
     }
 
     /// Shows the text that the pane showed before its current one. Repeating this cycles through

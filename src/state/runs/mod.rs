@@ -64,6 +64,8 @@ pub struct Runs {
     /// The number of the latest run. A run that is continued keeps its number, and so replaces its
     /// entry in the history.
     pub(in crate::state) number: u64,
+    /// When the run on screen finished, in seconds since 1970. `None` if it has not, or nothing says.
+    pub(in crate::state) finished_at: Option<u64>,
     /// The texts that the current run of all panes replaces.
     pub(in crate::state) texts_before: Option<TextsBefore>,
     /// Why the last run changed nothing.
@@ -80,6 +82,7 @@ impl Runs {
             verification: None,
             format_trial: None,
             number: 0,
+            finished_at: None,
             texts_before: None,
             repetition: None,
         }
@@ -100,7 +103,7 @@ impl Runs {
     pub(in crate::state) fn keep_as_it_is(&self) -> Effect {
         Effect::Runs(RunRequest::Keep {
             number: self.number,
-            finished_at: unix_time_secs(),
+            finished_at: self.finished_at.unwrap_or_else(unix_time_secs),
             limits: self.limits,
         })
     }

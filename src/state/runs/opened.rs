@@ -35,6 +35,8 @@ pub(in crate::state) struct HiddenSession {
     pub futures: Vec<FuturesRun>,
     /// Whether it was being written, so that its run has not been kept.
     pub was_running: bool,
+    /// When it finished, in seconds since 1970.
+    pub finished_at: Option<u64>,
 }
 
 impl OpenedRun {

@@ -2,6 +2,9 @@
 
 use super::models::{inspected, models, outline, path, rows};
 use super::{asked, loaded};
+use crate::export::json::RunFile;
+use crate::generation::Vocabulary;
+use crate::generation::testing::generation;
 use crate::state::{
     AppState, Command, Effect, ModelRowStatus, ModelsCommand, RecentModel, Settings,
 };
@@ -130,4 +133,33 @@ fn cancelling_keeps_the_built_in_model_and_another_model_takes_precedence() {
     state.on_event(loaded());
     assert_eq!(state.models.source, ModelSource::Path(path("other.gguf")));
     assert_eq!(remembered(&state), Some(path("other.gguf")));
+}
+
+#[test]
+fn a_restored_text_gets_the_vocabulary_of_the_model_that_wrote_it() {
+    let mut text = generation(&[(" fox", 0.25)]);
+    let full = std::sync::Arc::clone(&text.vocabulary);
+    let known: Vec<_> = full
+        .iter()
+        .take(3)
+        .map(|(_, piece)| piece.clone())
+        .collect();
+    text.vocabulary = std::sync::Arc::new(Vocabulary::new(known));
+    let run = RunFile {
+        panes: vec![text],
+        ..RunFile::default()
+    };
+    let (mut state, _) = AppState::new(Settings::default(), ModelSource::Embedded);
+    state.restore_session(Settings::default(), run, &[0]);
+    let n_tokens = |state: &AppState| {
+        let text = state.panes[0].generation().unwrap();
+        text.vocabulary.n_tokens()
+    };
+    assert_eq!(n_tokens(&state), 3);
+    let mut event = loaded();
+    if let Event::ModelLoaded { vocabulary, .. } = &mut event {
+        *vocabulary = std::sync::Arc::clone(&full);
+    }
+    state.on_event(event);
+    assert_eq!(n_tokens(&state), full.n_tokens());
 }

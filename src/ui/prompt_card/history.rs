@@ -73,7 +73,7 @@ mod tests {
         assert_eq!(window.state().prompt.text, "Who are you?");
         press(&mut window, "After 2 messages");
         window.get_by_label("Hello!");
-        press(&mut window, "New conversation, forget these messages");
+        press(&mut window, "New conversation");
         assert_eq!(window.state().prompt.history, []);
         key(&mut window, Modifiers::NONE, Key::Escape);
         assert_eq!(window.query_all_by_label("After 2 messages").count(), 0);

@@ -1,0 +1,43 @@
+//! The prompt of a run, with the messages before it and what the model read.
+
+use super::escape::escaped;
+use super::line;
+use crate::generation::PromptRecord;
+use crate::generation::formatting::counted;
+
+/// Appends the prompt, or says that the text was given.
+pub(super) fn push_prompt(page: &mut String, prompt: &PromptRecord, scored: bool) {
+    if scored {
+        return line(
+            page,
+            "<p class=\"quiet\">A given text: each token is scored as if the model had to write it.</p>",
+        );
+    }
+    let n_tokens = counted(prompt.tokens.len(), "token");
+    let mut entry = |title: &str, text: &str| {
+        let text = escaped(text);
+        line(
+            page,
+            &format!("<p class=\"small quiet\">{title}</p><div class=\"source\">{text}</div>"),
+        );
+    };
+    match &prompt.chat {
+        Some(chat) => {
+            if let Some(system) = &chat.settings.system {
+                entry("System prompt", system);
+            }
+            if let Some(kwargs) = chat.settings.kwargs_json() {
+                entry("Template variables", &kwargs);
+            }
+            for message in &chat.settings.history {
+                entry(
+                    &format!("Earlier: {}", message.role.heading()),
+                    &message.content,
+                );
+            }
+            entry("Message", &prompt.text);
+            entry(&format!("As the model read it, {n_tokens}"), &chat.rendered);
+        }
+        None => entry(&format!("Prompt, {n_tokens}"), &prompt.text),
+    }
+}
