@@ -1,9 +1,12 @@
-//! Tests of what follows the end of a run: the pinned fork, repeated texts, and the hint.
+//! Tests of what follows the end of a run: the pinned fork, repeated texts, the hint, and its date.
 
-use super::{asked, ready, write};
+use super::runs::open;
+use super::{asked, ready, write, written};
+use crate::export::json::{RunFile, RunHeader};
+use crate::generation::testing::generation;
 use crate::state::{
-    AppState, Command, DockTab, Notice, NoticeKind, Pin, Repetition, Settings, ViewChange,
-    divergence_summary,
+    AppState, Command, DockTab, Notice, NoticeKind, Pin, Repetition, RunCommand, Settings,
+    ViewChange, divergence_summary,
 };
 
 /// Runs all panes; each writes " in a" and then its own last token.
@@ -188,4 +191,33 @@ fn an_added_pane_has_settings_that_no_other_pane_has() {
     }
     state.apply(Command::Undo);
     assert_eq!(state.panes.len(), crate::state::MAX_PANES - 1);
+}
+
+#[test]
+fn files_say_when_the_run_finished_and_not_when_they_were_written() {
+    const LONG_AGO: u64 = 1_000_000_000;
+    let mut state = written();
+    let old = RunFile {
+        header: RunHeader {
+            finished_at: Some(LONG_AGO),
+            ..RunHeader::default()
+        },
+        panes: vec![generation(&[(" fox", 0.25)])],
+        ..RunFile::default()
+    };
+    state.restore_session(state.settings(), old, &[0]);
+    let stamps = |state: &AppState| [state.run_header().finished_at, state.session().finished_at];
+    assert_eq!(stamps(&state), [Some(LONG_AGO); 2]);
+    open(&mut state, vec![generation(&[(" the", 0.5)])]);
+    assert_eq!(stamps(&state), [Some(7), Some(LONG_AGO)]);
+    state.apply(Command::Run(RunCommand::Close));
+    assert_eq!(stamps(&state), [Some(LONG_AGO); 2]);
+
+    let pane = state.panes[0].id;
+    let id = asked(&state.apply(Command::Generate(pane)))[0];
+    assert_eq!(state.session().finished_at, None);
+    write(&mut state, id, &[(" in", 0.6)]);
+    let [named, held] = stamps(&state);
+    assert!(named > Some(LONG_AGO));
+    assert_eq!(named, held);
 }

@@ -105,35 +105,6 @@ fn an_opened_run_is_shown_as_it_was_and_closing_it_brings_back_the_rest() {
 }
 
 #[test]
-fn files_say_when_the_run_finished_and_not_when_they_were_written() {
-    const LONG_AGO: u64 = 1_000_000_000;
-    let mut state = written();
-    let old = RunFile {
-        header: RunHeader {
-            finished_at: Some(LONG_AGO),
-            ..RunHeader::default()
-        },
-        panes: vec![generation(&[(" fox", 0.25)])],
-        ..RunFile::default()
-    };
-    state.restore_session(state.settings(), old, &[0]);
-    let stamps = |state: &AppState| [state.run_header().finished_at, state.session().finished_at];
-    assert_eq!(stamps(&state), [Some(LONG_AGO); 2]);
-    open(&mut state, vec![generation(&[(" the", 0.5)])]);
-    assert_eq!(stamps(&state), [Some(7), Some(LONG_AGO)]);
-    run(&mut state, RunCommand::Close);
-    assert_eq!(stamps(&state), [Some(LONG_AGO); 2]);
-
-    let pane = state.panes[0].id;
-    let id = asked(&state.apply(Command::Generate(pane)))[0];
-    assert_eq!(state.session().finished_at, None);
-    write(&mut state, id, &[(" in", 0.6)]);
-    let [named, held] = stamps(&state);
-    assert!(named > Some(LONG_AGO));
-    assert_eq!(named, held);
-}
-
-#[test]
 fn an_opened_run_needs_no_model_and_is_not_continued() {
     let (mut state, _) = AppState::new(
         crate::state::Settings::default(),
