@@ -19,14 +19,15 @@ pub(super) fn answer(
     answers: SyncSender<Command>,
 ) {
     background::run(ctx, "texts set aside", answers, move || {
-        let listed = listed(&folder);
+        let mut texts = listed(&folder);
         if let AsideRequest::Remove(path) = request
-            && listed.iter().any(|texts| texts.path == path)
+            && texts.iter().any(|texts| texts.path == path)
         {
             // If it stays, the list shows it again.
             fs::remove_file(path).ok();
+            texts = listed(&folder);
         }
-        Command::Folder(FolderCommand::AsideListed(self::listed(&folder)))
+        Command::Folder(FolderCommand::AsideListed(texts))
     });
 }
 

@@ -16,7 +16,7 @@ const VERSION: u32 = 1;
 const BEGINNING: &[u8] = br#"{"result_version":"#;
 
 /// What a list shows of the results of an experiment.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResultSummary {
     /// The key of the experiment: `sweep`.
     pub experiment: String,
@@ -34,41 +34,18 @@ pub struct ResultSummary {
 
 /// The first line.
 #[derive(Serialize, Deserialize)]
-struct Head {
+struct Head<S> {
     result_version: u32,
-    experiment: String,
-    title: Option<String>,
-    words: String,
-    model: String,
-    prompt: String,
-    finished_at: u64,
-}
-
-impl ResultSummary {
-    fn to_head(&self) -> Head {
-        let Self {
-            experiment,
-            title,
-            words,
-            model,
-            prompt,
-            finished_at,
-        } = self.clone();
-        Head {
-            result_version: VERSION,
-            experiment,
-            title,
-            words,
-            model,
-            prompt,
-            finished_at,
-        }
-    }
+    #[serde(flatten)]
+    summary: S,
 }
 
 /// Writes the results of an experiment atomically, compressed if the name ends in `.gz`.
 pub fn write_result(path: &Path, summary: &ResultSummary, results: &[u8]) -> io::Result<()> {
-    let mut bytes = serde_json::to_vec(&summary.to_head())?;
+    let mut bytes = serde_json::to_vec(&Head {
+        result_version: VERSION,
+        summary,
+    })?;
     bytes.push(b'\n');
     bytes.extend(results);
     write_by_name(path, &bytes)
@@ -83,20 +60,12 @@ pub fn read_result(path: &Path) -> Result<Option<(ResultSummary, Vec<u8>)>, RunF
     }
     let end = bytes.iter().position(|byte| *byte == b'\n');
     let results = bytes.split_off(end.unwrap_or(bytes.len()));
-    let head: Head = serde_json::from_slice(&bytes).map_err(ParseError::from)?;
+    let head: Head<ResultSummary> = serde_json::from_slice(&bytes).map_err(ParseError::from)?;
     if head.result_version != VERSION {
         let reason = "another version of Quartet saved it".to_owned();
         return Err(ParseError::Damaged { reason }.into());
     }
-    let summary = ResultSummary {
-        experiment: head.experiment,
-        title: head.title,
-        words: head.words,
-        model: head.model,
-        prompt: head.prompt,
-        finished_at: head.finished_at,
-    };
-    Ok(Some((summary, results)))
+    Ok(Some((head.summary, results)))
 }
 
 #[cfg(test)]

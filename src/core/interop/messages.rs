@@ -58,8 +58,9 @@ impl Messages {
             column: error.column(),
         })?;
         let list = read.get("messages").unwrap_or(&read).as_array();
-        let list = list.filter(|list| !list.is_empty());
-        let list = list.ok_or(MessagesError::NoList)?;
+        let list = list
+            .filter(|list| !list.is_empty())
+            .ok_or(MessagesError::NoList)?;
         if list.len() > N_MAX {
             return Err(MessagesError::TooMany);
         }
