@@ -39,7 +39,7 @@ pub(crate) struct ExportStyleArguments {
     #[command(flatten)]
     pub pictures: PictureArguments,
 
-    /// Write CSV tables for Excel: with a mark of UTF-8 at the start, and an apostrophe before text
+    /// Write CSV tables for Excel: with a byte order mark at the start, and an apostrophe before text
     /// that a spreadsheet would take for a formula
     #[arg(long)]
     excel: bool,

@@ -5,8 +5,8 @@
 //! run file. `settings` is the pane's description in the `--pane` grammar. If a piece is not valid
 //! UTF-8, `piece` is empty and `bytes` contains it in hexadecimal.
 //!
-//! The pieces of a text, joined, are the text. A table for Excel begins with the mark of UTF-8, without
-//! which Excel misreads letters beyond ASCII, and in it an apostrophe marks as text what a spreadsheet
+//! The pieces of a text, joined, are the text. A table for Excel begins with a byte order mark, without
+//! which Excel misreads characters beyond ASCII, and in it an apostrophe marks as text what a spreadsheet
 //! would take for a formula.
 
 use serde::{Deserialize, Serialize};
@@ -55,7 +55,7 @@ pub enum CsvReader {
     /// One that takes a table as it stands.
     #[default]
     Any,
-    /// Excel, which needs to be told that a table is UTF-8, and which cells are no formulas.
+    /// Excel, which must be told that a table is UTF-8 and which cells are not formulas.
     Excel,
 }
 
@@ -69,7 +69,7 @@ impl CsvReader {
     }
 }
 
-/// The mark with which a UTF-8 text begins if Excel is to recognize it.
+/// The UTF-8 byte order mark, without which Excel does not recognize the encoding.
 const MARK: &str = "\u{FEFF}";
 
 /// Renders the table with its header row.

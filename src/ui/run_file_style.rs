@@ -27,7 +27,7 @@ pub(super) fn run_file_style_ui(ui: &mut Ui, state: &mut AppState) {
         ui.label(Face::Micro.text(words).color(Theme::of(ui).text_3));
     });
     let label = Face::Small.text("CSV for Excel");
-    let hint = "Begins tables with a mark of UTF-8, and puts an apostrophe before what Excel would \
+    let hint = "Begins tables with a byte order mark, and puts an apostrophe before what Excel would \
                 take for a formula. Programs that join the pieces of a text need neither";
     let style = &mut state.view.run_file;
     let mut is_for_excel = style.csv_reader == CsvReader::Excel;

@@ -1,4 +1,4 @@
-//! Loads a model on a thread of its own, while another one stays in use.
+//! Loads a model on its own thread while another one stays in use.
 
 use std::io;
 use std::ops::ControlFlow;

@@ -1,4 +1,4 @@
-//! The main model of the last session, which opens again at the start while the built-in one writes.
+//! The main model of the last session, which opens again at the start while the built-in one is used.
 
 use std::path::PathBuf;
 
@@ -18,7 +18,7 @@ pub struct Reopening {
 
 impl Models {
     /// Begins to open the model of the last session. Call it after the request that loads the
-    /// built-in model, which writes until then.
+    /// built-in model, which is used until then.
     pub(in crate::state) fn reopen(&mut self, path: PathBuf) -> Vec<Effect> {
         let source = ModelSource::Path(path.clone());
         let recent = self.recent.iter().find(|recent| recent.path == path);
@@ -99,19 +99,19 @@ impl Models {
         self.refusal = Some((source, capitalize(error)));
         let title = format!("{} did not open", reopening.name);
         let body = format!(
-            "{}. Until you open a model, the built-in one writes.",
+            "{}. Until you open a model, the built-in one is used.",
             error.trim_end_matches('.')
         );
         let ask = Command::AskPath(PathPurpose::ModelFile);
         Notice::error(title, body).with_action("Find it…", ask)
     }
 
-    /// Says which model is being opened again and which one writes until then: "`SmolLM2` is loading;
-    /// until then Quartet Stories writes".
+    /// Says which model is being opened again and which one is used until then: "`SmolLM2` is loading;
+    /// until then, Quartet Stories is used".
     pub fn reopening_words(&self) -> Option<String> {
         let reopening = self.reopening.as_ref()?;
-        let writer = &self.main.ready()?.info.name;
+        let present = &self.main.ready()?.info.name;
         let name = &reopening.name;
-        Some(format!("{name} is loading; until then {writer} writes"))
+        Some(format!("{name} is loading; until then, {present} is used"))
     }
 }

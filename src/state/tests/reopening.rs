@@ -49,7 +49,7 @@ fn the_built_in_model_writes_until_the_last_one_has_opened_again() {
     assert_eq!(ids.len(), state.panes.len());
     state.on_event(Event::Beside(BesideUpdate::Loading { fraction: 0.5 }));
     let words = state.models.reopening_words().unwrap();
-    assert!(words.starts_with("Big is loading; until then "), "{words}");
+    assert!(words.starts_with("Big is loading; until then, "), "{words}");
     let loading = ModelRowStatus::Loading { fraction: 0.5 };
     assert!(rows(&state).contains(&("Big".to_owned(), loading)));
     assert_eq!(remembered(&state), Some(path("big.gguf")));
@@ -84,7 +84,7 @@ fn a_model_that_fails_to_open_again_says_why_and_is_tried_again_next_time() {
         }
         let notice = state.notices.first().unwrap();
         assert_eq!(notice.title, "Big did not open");
-        let body = "The file is gone. Until you open a model, the built-in one writes.";
+        let body = "The file is gone. Until you open a model, the built-in one is used.";
         assert_eq!(notice.body, body);
         assert!(state.models.main.ready().is_some());
         assert_eq!(remembered(&state), Some(path("big.gguf")));

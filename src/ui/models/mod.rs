@@ -193,7 +193,7 @@ fn computer_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     if !words.is_empty() {
         ui.label(Face::Small.text(words).color(theme.text_2));
     }
-    let hint = "Models are read where they are, never copied or changed. Quartet also opens other \
+    let hint = "Models are read in place, never copied or changed. Quartet also opens other \
                 GGUF files and folders with safetensors and config.json: drop one onto the window, or \
                 use the buttons above.";
     ui.label(Face::Small.text(hint).color(theme.text_3));

@@ -1,5 +1,5 @@
 //! The models that programs keep on this computer: the cache of the Hub, LM Studio, Ollama and
-//! llama.cpp. They are read where they are, and never changed.
+//! llama.cpp. They are read in place, and never changed.
 
 mod ollama;
 mod places;

@@ -120,7 +120,7 @@ fn runnable(folder: &Path, manifest: Value) -> Option<Value> {
     })?;
     match child.get("layers") {
         Some(_) => Some(child.clone()),
-        // It is a manifest of its own.
+        // The child names a blob that is itself a manifest.
         None => json(&blob(folder, child)?.0),
     }
 }
