@@ -43,6 +43,15 @@ impl Scale {
         Self { from, to, marks }
     }
 
+    /// An axis whose values are not known yet.
+    pub const fn unmarked() -> Self {
+        Self {
+            from: 0.0,
+            to: 1.0,
+            marks: Vec::new(),
+        }
+    }
+
     /// Covers values from one to another, marked at round numbers.
     pub fn between(from: f64, to: f64) -> Self {
         let (step, _) = axis_steps(to - from);

@@ -82,6 +82,9 @@ pub fn title_ui(ui: &mut Ui, title: &str, badge: Option<usize>, subtitles: &[Str
     rect.with_min_x(x).with_max_y(middle * 2.0 - rect.top())
 }
 
+/// The least room for the unit after a title.
+const MIN_UNIT: f32 = 24.0;
+
 /// Draws a title with its unit at the top of a plot, and names the plot for screen readers.
 pub fn unit_title_ui(ui: &Ui, rect: Rect, [title, unit]: [&str; 2], words: &str) {
     let theme = Theme::of(ui);
@@ -89,9 +92,11 @@ pub fn unit_title_ui(ui: &Ui, rect: Rect, [title, unit]: [&str; 2], words: &str)
     let run = TextRun::new(title, Face::SmallMedium, theme.text_1);
     let name = paint_text(ui, pos2(rect.left(), middle), Align2::LEFT_CENTER, run);
     let left = name.right() + 8.0;
-    let run = TextRun::new(unit, Face::Small, theme.text_3);
-    let at = pos2(left, middle);
-    paint_text_within(ui, at, Align2::LEFT_CENTER, run, rect.right() - left);
+    if rect.right() - left >= MIN_UNIT {
+        let run = TextRun::new(unit, Face::Small, theme.text_3);
+        let at = pos2(left, middle);
+        paint_text_within(ui, at, Align2::LEFT_CENTER, run, rect.right() - left);
+    }
     let response = ui.interact(rect, ui.scope_id().with(title), Sense::hover());
     let name = format!("{title}, {unit}. {words}");
     response.widget_info(|| WidgetInfo::labeled(Role::Image, true, &name));

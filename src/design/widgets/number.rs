@@ -20,6 +20,7 @@ pub struct Number<'a> {
     name: &'a str,
     scale: Scale,
     error: Option<&'a str>,
+    field_width: f32,
 }
 
 impl<'a> Number<'a> {
@@ -34,7 +35,14 @@ impl<'a> Number<'a> {
                 decimals,
             },
             error: None,
+            field_width: 56.0,
         }
+    }
+
+    /// Sets the width of the field, in points.
+    pub const fn field_width(mut self, width: f32) -> Self {
+        self.field_width = width;
+        self
     }
 
     /// Makes the slider logarithmic, for ranges that span several powers of ten.
@@ -55,7 +63,7 @@ impl<'a> Number<'a> {
         self
     }
 
-    /// Shows only the field, 56 × 28 points.
+    /// Shows only the field, 56 × 28 points unless another width is set.
     pub fn field_ui(&self, ui: &mut Ui, value: &mut f64) -> Response {
         let theme = Theme::of(ui);
         let invalid = self.error.is_some();
@@ -87,7 +95,7 @@ impl<'a> Number<'a> {
                         text.trim().replace(',', ".").replace('−', "-").parse().ok()
                     })
                     .update_while_editing(false);
-                ui.add_sized(vec2(56.0, 28.0), drag)
+                ui.add_sized(vec2(self.field_width, 28.0), drag)
             })
             .inner;
         if invalid {

@@ -2,9 +2,12 @@
 //! pictures and the settings name them.
 
 use crate::lab::{Experiment, Group, NoCommand, NoResult, NoSettings};
-use crate::state::{AppState, Effect};
+use crate::state::{AppState, Command, Effect};
 
-/// The tab shows what the logits say at once, so there is nothing to run.
+/// How many tokens the button draws.
+const N_DRAWS: u32 = 1000;
+
+/// The tab shows what the logits say at once. Running it draws many tokens.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ByHandTab {}
 
@@ -14,6 +17,10 @@ impl Experiment for ByHandTab {
     type Command = NoCommand;
     type Settings = NoSettings;
     type Result = NoResult;
+
+    fn start(state: &mut AppState) -> Vec<Effect> {
+        state.apply(Command::DrawByHand(N_DRAWS))
+    }
 
     fn apply(_state: &mut AppState, command: NoCommand) -> Vec<Effect> {
         match command {}

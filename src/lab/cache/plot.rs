@@ -11,38 +11,61 @@ use crate::lab::cache::figures::{CacheLab, Line};
 use crate::plots::{Axes, Scale, unit_title_ui};
 use crate::plots::{PicturePlot, TextRun, paint_text, paint_text_within};
 
-const TITLE: f32 = 26.0;
+pub(super) const TITLE: f32 = 26.0;
 
 /// The gap between plots, and the share of the height that the times take.
 const GAP: f32 = 26.0;
 const TIMES: f32 = 0.56;
+const NARROW_TIMES: f32 = 0.4;
+
+/// The least width for three plots side by side.
+const WIDE: f32 = 460.0;
 
 /// The radius of a point.
 const POINT: f32 = 3.5;
 
 /// The height of a bar's row, and the widths of its label and of its number.
-const ROW: f32 = 26.0;
+pub(super) const ROW: f32 = 26.0;
 const LABEL: f32 = 132.0;
 const NUMBER: f32 = 56.0;
 
 /// The height of a bar.
-const BAR: f32 = 8.0;
+pub(super) const BAR: f32 = 8.0;
 
 /// The maximum number of prompt lengths that have a bar.
-const N_BARS: usize = 4;
+pub(super) const N_BARS: usize = 4;
 
 /// Draws all plots into this rectangle, the same on the screen and in a file.
 pub(crate) fn cache_lab_ui(ui: &Ui, rect: Rect, lab: &CacheLab) {
-    let (times, below) = rect.split_top_bottom_at_fraction(TIMES);
-    times_ui(ui, times.with_max_y(times.bottom() - 8.0), lab);
-    let column = (below.width() - 2.0 * GAP) / 3.0;
-    let at = |place: f32| {
-        let left = below.left() + place * (column + GAP);
-        Rect::from_min_size(pos2(left, below.top()), vec2(column, below.height()))
+    let [times, memory, reads, bars] = rects_of(rect);
+    times_ui(ui, times, lab);
+    memory_ui(ui, memory, lab);
+    reads_ui(ui, reads, lab);
+    bars_ui(ui, bars, lab);
+}
+
+/// Returns where the plots are: the times above, and below them the memory, the time to read a prompt,
+/// and the speeds. In a narrow rectangle the speeds are a row of their own.
+pub(super) fn rects_of(rect: Rect) -> [Rect; 4] {
+    let is_narrow = rect.width() < WIDE;
+    let share = if is_narrow { NARROW_TIMES } else { TIMES };
+    let (times, below) = rect.split_top_bottom_at_fraction(share);
+    let times = times.with_max_y(times.bottom() - 8.0);
+    let split = |row: Rect, n: f32| {
+        let column = (row.width() - (n - 1.0) * GAP) / n;
+        move |place: f32| {
+            let left = row.left() + place * (column + GAP);
+            Rect::from_min_size(pos2(left, row.top()), vec2(column, row.height()))
+        }
     };
-    memory_ui(ui, at(0.0), lab);
-    reads_ui(ui, at(1.0), lab);
-    bars_ui(ui, at(2.0), lab);
+    if is_narrow {
+        let (row, speeds) = below.split_top_bottom_at_fraction(0.56);
+        let at = split(row, 2.0);
+        [times, at(0.0), at(1.0), speeds]
+    } else {
+        let at = split(below, 3.0);
+        [times, at(0.0), at(1.0), at(2.0)]
+    }
 }
 
 /// Returns the largest of these values, or `least` if none is positive.

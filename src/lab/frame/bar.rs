@@ -1,12 +1,12 @@
 //! The row of tabs, with the selected tab's summary, its choices and its export menu.
 
-use egui::{Align, Label, Layout, Popup, Role, Sense, Ui, Vec2, WidgetInfo, vec2};
+use egui::{Align, Label, Layout, Popup, Sense, Ui, vec2};
 
 use super::results::results_ui;
 use crate::design::fonts::Face;
 use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
-use crate::design::widgets::{Button, menu_item, progress_bar};
+use crate::design::widgets::{Button, menu_item};
 use crate::lab::{Group, LabTab};
 use crate::state::{AppState, Command, DocumentKind, unix_time_secs};
 use crate::ui::dock::tab_ui;
@@ -94,10 +94,8 @@ fn kept_ui(ui: &mut Ui, state: &AppState) {
     }
 }
 
-/// The minimum room to the right of the tabs for a summary, for a progress bar beside it, and for
-/// all the words of a tab's controls.
+/// The minimum room to the right of the tabs for a summary, and for all the words of a tab's controls.
 const MIN_NOTE: f32 = 60.0;
-const MIN_PROGRESS: f32 = 240.0;
 const MIN_WORDS: f32 = 480.0;
 
 /// Returns whether the controls must be short to fit to the right of the tabs.
@@ -111,25 +109,6 @@ pub(in crate::lab) fn note_ui(ui: &mut Ui, words: &str) {
         let words = Face::Small.text(words).color(Theme::of(ui).text_2);
         ui.add(Label::new(words).truncate());
     }
-}
-
-/// Draws the status of a measurement and a progress bar, as much of them as fits to the right of
-/// the tabs.
-pub(in crate::lab) fn status_ui(ui: &mut Ui, words: &str, fraction: Option<f32>) {
-    if let Some(fraction) = fraction.filter(|_| ui.available_width() >= MIN_PROGRESS) {
-        ui.scope(|ui| {
-            ui.set_max_width(80.0);
-            progress_bar(ui, fraction);
-        });
-    }
-    let response = if ui.available_width() >= MIN_NOTE {
-        let words = Face::Small.text(words).color(Theme::of(ui).text_2);
-        ui.add(Label::new(words).truncate())
-    } else {
-        // Screen readers still announce it.
-        ui.allocate_response(Vec2::ZERO, Sense::hover())
-    };
-    response.widget_info(|| WidgetInfo::labeled(Role::Status, true, words));
 }
 
 /// Draws the button that switches between the picture and its table.

@@ -1,29 +1,36 @@
-//! The Lab page: a row of tabs, and the page of the selected one. Each
-//! experiment draws its own.
+//! The Lab page: a row of tabs, and below it three columns: the setup of the selected one on the left,
+//! its results in the middle, and what the selected result means on the right. Each experiment draws
+//! what is in them.
 
 pub(super) mod bar;
+pub(super) mod empty;
+mod foot;
 mod keys;
 mod results;
 pub(super) mod setup;
 mod tab;
+#[cfg(test)]
+mod tests;
 mod tinted_text;
 
 use egui::{Rect, Stroke, StrokeKind, Ui, vec2};
 
 use self::bar::bar_ui;
+use self::setup::form_area_ui;
 use crate::design::child_ui::child_ui;
 use crate::design::theme::Theme;
 use crate::state::{AppState, Command};
 
+pub(super) use self::foot::{Foot, Labels, Note};
 pub(crate) use self::keys::{lab_keys_ui, run_command};
-pub(super) use self::tab::{Columns, Selection, Tab, TabPage};
+pub(super) use self::tab::{Columns, Selection, Tab};
 pub(super) use self::tinted_text::TintedText;
 
 /// The height of the row of tabs.
 const BAR: f32 = 36.0;
 
 /// The width of the setup column.
-const SETUP: f32 = 320.0;
+const SETUP: f32 = 300.0;
 
 /// The width of the text column in a narrow and in a wide window.
 const TEXTS: f32 = 344.0;
@@ -48,31 +55,25 @@ pub(crate) fn lab_ui(ui: &mut Ui, page: Rect, state: &mut AppState, commands: &m
     let inside = bar.shrink2(vec2(6.0, 0.0));
     bar_ui(&mut child_ui(ui, inside, "bar"), state, commands);
 
-    let [setup, pictures, texts] = columns_of(body, is_wide);
-    let inside = |column: Rect| column.shrink2(vec2(MARGIN, 12.0));
-    let y_range = body.shrink(1.0).y_range();
-    let line_ui = |ui: &Ui, right: Rect| {
-        ui.painter().vline(right.left(), y_range, edge);
-    };
-    match state.lab.tab.page().page {
-        TabPage::Whole(whole_ui) => whole_ui(ui, body, state, commands),
-        TabPage::TwoColumns(columns_ui) => {
-            line_ui(ui, texts);
-            let columns = [setup.union(pictures), texts];
-            columns_ui(ui, columns.map(inside), state, commands);
-        }
-        TabPage::ThreeColumns(columns_ui) => {
-            line_ui(ui, texts);
-            line_ui(ui, pictures);
-            let columns = Columns {
-                left: inside(setup),
-                middle: inside(pictures),
-                right: inside(texts),
-                is_wide,
-            };
-            columns_ui(ui, columns, state, commands);
-        }
+    let columns = columns_of(body, is_wide);
+    let [_, middle, right] = columns;
+    for column in [middle, right] {
+        let y_range = body.shrink(1.0).y_range();
+        ui.painter().vline(column.left(), y_range, edge);
     }
+    let [setup, middle, right] = columns.map(|column| column.shrink2(vec2(MARGIN, 12.0)));
+    let tab = state.lab.tab.page();
+    let [form, foot] = foot::split(setup);
+    let mut setup_ui = child_ui(ui, setup, "setup");
+    form_area_ui(&mut setup_ui, form, |ui| (tab.form)(ui, state, commands));
+    let mut foot_ui = child_ui(ui, foot, "foot");
+    foot::foot_ui(&mut foot_ui, (tab.foot)(state), state, commands);
+    let columns = Columns {
+        middle,
+        right,
+        is_wide,
+    };
+    (tab.results)(ui, columns, state, commands);
 }
 
 /// Returns the columns of the page: for the setup, the pictures, and the texts.

@@ -16,14 +16,11 @@ use crate::lab::AxisForm;
 use crate::plots::count;
 use crate::state::{AppState, PaneId};
 
-/// The height of the progress and the button below the form.
-pub(in crate::lab) const FOOT: f32 = 84.0;
-
 /// The room for the scroll bar, in the margin to the right of the form.
 const SCROLL_BAR: f32 = 12.0;
 
 /// Draws a form that scrolls if it is higher than its area.
-pub(in crate::lab) fn form_area_ui(ui: &mut Ui, area: Rect, form: impl FnOnce(&mut Ui)) {
+pub(super) fn form_area_ui(ui: &mut Ui, area: Rect, form: impl FnOnce(&mut Ui)) {
     let with_bar = area.with_max_x(area.right() + SCROLL_BAR);
     ScrollArea::vertical()
         .auto_shrink(false)
@@ -33,6 +30,10 @@ pub(in crate::lab) fn form_area_ui(ui: &mut Ui, area: Rect, form: impl FnOnce(&m
             form(ui);
         });
 }
+
+/// The widths of the fields of an axis: its ends, and the number of steps.
+const END: f32 = 56.0;
+const STEPS: f32 = 42.0;
 
 /// The role of the number that can be removed.
 const SECOND: &str = "Second number";
@@ -96,24 +97,24 @@ pub(in crate::lab) fn axis_ui(
                 });
             });
             ui.horizontal(|ui| {
-                ui.spacing_mut().item_spacing.x = 6.0;
+                ui.spacing_mut().item_spacing.x = 5.0;
                 let word = |ui: &mut Ui, word: &str| {
                     ui.label(Face::Small.text(word).color(theme.text_2));
                 };
                 let error = error.as_deref();
-                let number = |ui: &mut Ui, name: &str, value: &mut f64| {
+                let number = |ui: &mut Ui, name: &str, width: f32, value: &mut f64| {
                     let field = Number::new(name, 0.0..=2.0, 0).error(error);
-                    field.field_ui(ui, value)
+                    field.field_width(width).field_ui(ui, value)
                 };
                 let name = axis.parameter.name();
                 word(ui, "from");
-                number(ui, &format!("{name} from"), &mut axis.from);
+                number(ui, &format!("{name} from"), END, &mut axis.from);
                 word(ui, "to");
-                number(ui, &format!("{name} to"), &mut axis.to);
+                number(ui, &format!("{name} to"), END, &mut axis.to);
                 word(ui, "steps");
                 let mut n_steps = axis.n_steps as f64;
                 let name = format!("Steps of {name}");
-                if number(ui, &name, &mut n_steps).changed() {
+                if number(ui, &name, STEPS, &mut n_steps).changed() {
                     axis.n_steps = count(n_steps.round());
                 }
             });

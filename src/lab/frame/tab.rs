@@ -2,36 +2,32 @@
 
 use egui::{Rect, Ui};
 
+use super::foot::Foot;
 use crate::lab::{Lab, LabCommand};
 use crate::state::{AppState, Command};
 
-/// A tab of the page.
+/// A tab of the page: its setup in the left column, its results to the right of it.
 pub(in crate::lab) struct Tab {
     /// Draws the export menu, the choices and the summary in the row of tabs, from right to left.
     pub bar: fn(&mut Ui, &mut AppState, &mut Vec<Command>),
-    pub page: TabPage,
+    /// Draws the form of the setup column.
+    pub form: fn(&mut Ui, &mut AppState, &mut Vec<Command>),
+    /// Returns what stands below the form.
+    pub foot: fn(&AppState) -> Foot,
+    /// Draws the results or, before there are any, a picture of what will come.
+    pub results: fn(&mut Ui, Columns, &mut AppState, &mut Vec<Command>),
     /// What the arrow keys select, if there is anything.
     pub selection: Option<Selection>,
     /// Handles further keys, which work even if a control has the focus.
     pub keys: Option<fn(&Ui, &AppState, &mut Vec<Command>)>,
 }
 
-/// How a tab uses the area below the row of tabs.
-pub(in crate::lab) enum TabPage {
-    Whole(fn(&mut Ui, Rect, &mut AppState, &mut Vec<Command>)),
-    /// A wide column on the left and a narrow one on the right.
-    TwoColumns(fn(&mut Ui, [Rect; 2], &mut AppState, &mut Vec<Command>)),
-    ThreeColumns(fn(&mut Ui, Columns, &mut AppState, &mut Vec<Command>)),
-}
-
-/// The columns of a page.
+/// The columns of the results.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::lab) struct Columns {
-    /// What to vary, or what to choose from.
-    pub left: Rect,
     /// The pictures or the table.
     pub middle: Rect,
-    /// What the selected cell means.
+    /// What the selected cell means, with its texts.
     pub right: Rect,
     /// Whether there is room for several pictures side by side.
     pub is_wide: bool,

@@ -23,9 +23,18 @@ pub(crate) fn model_comparison_ui(ui: &Ui, rect: Rect, compared: &ComparedModels
     if !compared.facts.has_same_tokens {
         return lead_ui(ui, rect, compared);
     }
+    let [divergence, margin] = rects_of(rect);
+    divergence_ui(ui, divergence, compared);
+    margin_ui(ui, margin, compared);
+}
+
+/// Returns where the plots are, one above the other.
+pub(super) fn rects_of(rect: Rect) -> [Rect; 2] {
     let (above, below) = rect.split_top_bottom_at_fraction(0.5);
-    divergence_ui(ui, above.with_max_y(above.bottom() - GAP / 2.0), compared);
-    margin_ui(ui, below.with_min_y(below.top() + GAP / 2.0), compared);
+    [
+        above.with_max_y(above.bottom() - GAP / 2.0),
+        below.with_min_y(below.top() + GAP / 2.0),
+    ]
 }
 
 /// A logarithmic axis.

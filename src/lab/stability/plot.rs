@@ -12,9 +12,9 @@ use crate::plots::{
     FineGrid, MapResponse, PicturePlot, Target, TextRun, heat_legend, paint_text, paint_text_within,
 };
 
-const TITLE: f32 = 26.0;
-const LEFT: f32 = 34.0;
-const BELOW: f32 = 42.0;
+pub(super) const TITLE: f32 = 26.0;
+pub(super) const LEFT: f32 = 34.0;
+pub(super) const BELOW: f32 = 42.0;
 
 /// A map, and what to mark in it.
 #[derive(Debug, Clone, Copy)]

@@ -82,7 +82,7 @@ impl StabilityAxes {
     }
 
     /// Returns the values of the rows, from top to bottom, and of the columns, from left to right.
-    fn axes(self) -> Option<[Axis; 2]> {
+    pub(super) fn axes(self) -> Option<[Axis; 2]> {
         let (kind, ends) = match self {
             Self::TopP => (FilterKind::TopP, [0.025, 1.0]),
             Self::MinP => (FilterKind::MinP, [0.005, 0.2]),

@@ -11,7 +11,7 @@ use crate::plots::{
     AROUND, NextTokenData, PicturePlot, PlotFile, PlottedRun, RunPicture, StepAt, TITLE_ROW,
     title_ui,
 };
-use crate::ui::xray::{Xray, table_height, table_ui};
+use crate::ui::xray::{Heights, Xray, table_height, table_ui};
 
 /// The maximum number of rows, besides those of the drawn and the generated token.
 const MAX_ROWS: usize = 12;
@@ -153,6 +153,7 @@ impl PicturePlot for XrayPicture {
             coin_draggable: false,
             can_draw: false,
             is_picture: true,
+            heights: Heights::USUAL,
             step: (0, 0),
         };
         table_ui(ui, rect, &xray);

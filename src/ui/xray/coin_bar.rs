@@ -14,8 +14,6 @@ use crate::design::widgets::{focus_ring, key_steps};
 use crate::generation::formatting::{percent, token_word};
 use crate::plots::{TokenStyle, token_galley};
 
-const BAR_HEIGHT: f32 = 18.0;
-
 /// What a press on the bar does, if it can be pressed.
 const DRAW: &str = "Draw 10,000 times";
 
@@ -40,7 +38,7 @@ pub(super) fn coin_bar_ui(ui: &mut Ui, xray: &Xray<'_>, names: f32) -> CoinRespo
     let rect = ui.max_rect();
     let bar = Rect::from_min_size(
         pos2(rect.left() + names, rect.top() + 24.0),
-        vec2(rect.width() - names, BAR_HEIGHT),
+        vec2(rect.width() - names, xray.heights.coin),
     );
     let title = pos2(rect.left(), bar.center().y);
     ui.painter().text(

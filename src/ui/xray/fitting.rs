@@ -1,7 +1,7 @@
 //! How much of the table fits, in whole rows: when it is low, the feet go first, then rows, then the
 //! coin. Rows that do not fit are one line, and the chosen row is always shown.
 
-use super::{COIN_BAR, FEET, HEADS, ROW};
+use super::{FEET, HEADS, Heights};
 
 /// With fewer lines than this, the feet make room for another one.
 const ENOUGH_LINES: usize = 5;
@@ -20,11 +20,11 @@ pub(super) struct Fit {
 
 impl Fit {
     /// Returns what fits into this height. A coin that the user can move stays.
-    pub(super) fn of(height: f32, n_rows: usize, keeps_coin: bool) -> Self {
+    pub(super) fn of(height: f32, n_rows: usize, keeps_coin: bool, heights: Heights) -> Self {
         let lines = |feet: bool, coin: bool| {
             let feet = if feet { FEET } else { 0.0 };
-            let coin = if coin { COIN_BAR } else { 0.0 };
-            count_of_lines(height - HEADS - feet - coin)
+            let coin = if coin { heights.coin_bar() } else { 0.0 };
+            count_of_lines((height - HEADS - feet - coin) / heights.row)
         };
         let (has_feet, has_coin) = if lines(true, true) >= n_rows.min(ENOUGH_LINES) {
             (true, true)
@@ -69,13 +69,13 @@ pub(super) enum Line {
 }
 
 #[expect(clippy::cast_sign_loss, reason = "a negative height becomes 0 first")]
-fn count_of_lines(height: f32) -> usize {
-    (height / ROW).floor().max(0.0) as usize
+fn count_of_lines(lines: f32) -> usize {
+    lines.floor().max(0.0) as usize
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Fit, Line};
+    use super::{Fit, Heights, Line};
 
     #[test]
     fn the_feet_go_first_then_rows_then_the_coin() {
@@ -99,12 +99,12 @@ mod tests {
                 has_coin,
             };
             assert_eq!(
-                Fit::of(height, n_rows, false),
+                Fit::of(height, n_rows, false, Heights::USUAL),
                 expected,
                 "{height}, {n_rows} rows"
             );
         }
-        assert!(Fit::of(60.0, 48, true).has_coin);
+        assert!(Fit::of(60.0, 48, true, Heights::USUAL).has_coin);
     }
 
     #[test]

@@ -353,6 +353,7 @@ mod tests {
     use crate::decoding::filters::{MinP, TopP};
     use crate::decoding::{ChainConfig, Coins, History, SamplerChain, Stage};
     use crate::generation::Piece;
+    use crate::ui::xray::Heights;
 
     const NAMES: [&str; 4] = [" by", " in", " at", " on"];
 
@@ -365,6 +366,7 @@ mod tests {
             coin_draggable: false,
             can_draw: false,
             is_picture: false,
+            heights: Heights::USUAL,
             step: (0, 0),
         }
     }

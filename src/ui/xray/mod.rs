@@ -29,11 +29,56 @@ use crate::design::theme::Theme;
 use crate::generation::Piece;
 use crate::state::{AppState, Command};
 
-/// The heights of the column heads, a row, the column feet, and the coin bar with its sentence.
-const HEADS: f32 = 24.0;
-const ROW: f32 = 18.0;
+/// The heights of the column heads and of the column feet.
+pub(crate) const HEADS: f32 = 24.0;
 const FEET: f32 = 18.0;
-const COIN_BAR: f32 = 46.0;
+
+/// The heights of what a table consists of, in points.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Heights {
+    /// A row.
+    pub row: f32,
+    /// The bar of a probability.
+    pub bar: f32,
+    /// The bar on which the coin falls, without the sentence above it.
+    pub coin: f32,
+}
+
+impl Heights {
+    /// Those of a table in the dock, in a picture or on the page of a step.
+    pub(crate) const USUAL: Self = Self {
+        row: 18.0,
+        bar: 10.0,
+        coin: 18.0,
+    };
+
+    /// The height of a row in a table that has a page to itself.
+    const LARGE_ROW: f32 = 48.0;
+
+    /// Returns those of a table with this many rows that has a page of this height to itself.
+    pub(crate) fn filling(height: f32, n_rows: usize) -> Self {
+        let coin = 40.0;
+        let room = height - HEADS - FEET - COIN_SENTENCE - coin;
+        let row = room / n_rows.max(1) as f32;
+        if row < Self::USUAL.row {
+            return Self::USUAL;
+        }
+        let row = row.floor().min(Self::LARGE_ROW);
+        Self {
+            row,
+            bar: if row >= 32.0 { 18.0 } else { Self::USUAL.bar },
+            coin,
+        }
+    }
+
+    /// The coin's bar with its sentence.
+    const fn coin_bar(self) -> f32 {
+        COIN_SENTENCE + self.coin
+    }
+}
+
+/// The height of the sentence above the coin's bar, with the space below the bar.
+const COIN_SENTENCE: f32 = 28.0;
 
 /// The room for the horizontal scroll bar below the rows.
 const SCROLL_BAR: f32 = 8.0;
@@ -53,6 +98,7 @@ pub(crate) struct Xray<'a> {
     pub can_draw: bool,
     /// Whether it is drawn for a picture, without buttons.
     pub is_picture: bool,
+    pub heights: Heights,
     /// The pane's id and the step. When they change, the table hides what does not fit again.
     pub step: (u32, usize),
 }
@@ -110,6 +156,7 @@ pub(super) fn xray_ui(ui: &mut Ui, body: Rect, state: &AppState, commands: &mut 
             coin_draggable: false,
             can_draw: !table.what_if && step.trace.draw.coin.is_some(),
             is_picture: false,
+            heights: Heights::USUAL,
             step: (pane.id.0, index),
         },
     );
@@ -140,14 +187,16 @@ pub(crate) fn sentence_ui(ui: &mut Ui, rect: Rect, sentence: &str) {
 
 /// Returns the height of a table with this many rows and its coin bar.
 pub(super) fn table_height(n_rows: usize) -> f32 {
-    HEADS + n_rows as f32 * ROW + FEET + COIN_BAR
+    let heights = Heights::USUAL;
+    HEADS + n_rows as f32 * heights.row + FEET + heights.coin_bar()
 }
 
 /// Draws the table and the coin bar below it, as far as they fit.
 pub(crate) fn table_ui(ui: &mut Ui, rect: Rect, xray: &Xray<'_>) -> XrayResponse {
     let n_rows = xray.table.rows.len();
     let chosen = xray.table.rows.iter().position(|row| row.chosen);
-    let fit = |height: f32| Fit::of(height, n_rows, xray.coin_draggable);
+    let Heights { row, .. } = xray.heights;
+    let fit = |height: f32| Fit::of(height, n_rows, xray.coin_draggable, xray.heights);
     let lines = fit(rect.height()).lines(n_rows, chosen);
     // Where rows are skipped, their ranks say so.
     let is_skipping = !matches!(lines.last(), Some(Line::Hidden));
@@ -163,7 +212,7 @@ pub(crate) fn table_ui(ui: &mut Ui, rect: Rect, xray: &Xray<'_>) -> XrayResponse
     let fit = fit(rect.height() - scroll_bar);
     let rows = Rect::from_min_size(
         pos2(rect.left(), rect.top() + HEADS),
-        vec2(rect.width(), fit.n_lines as f32 * ROW),
+        vec2(rect.width(), fit.n_lines as f32 * row),
     );
     let at_top = |top: f32, height: f32| {
         Rect::from_min_size(pos2(rect.left(), top), vec2(rect.width(), height))
@@ -187,7 +236,7 @@ pub(crate) fn table_ui(ui: &mut Ui, rect: Rect, xray: &Xray<'_>) -> XrayResponse
     }
     let mut coin = CoinResponse::default();
     if fit.has_coin {
-        let mut bar = child_ui(ui, at_top(bottom, COIN_BAR), "x-ray coin");
+        let mut bar = child_ui(ui, at_top(bottom, xray.heights.coin_bar()), "x-ray coin");
         coin = coin_bar_ui(&mut bar, xray, columns.names);
     }
     let toggled = match clicked {

@@ -5,20 +5,18 @@ use egui::{
     pos2, vec2,
 };
 
+use super::Xray;
 use super::columns::{Columns, rank_label};
 use super::fitting::{Fit, Line};
 use super::folding::ShownColumn;
 use super::hidden::{HiddenLine, Unfolded, hidden_line_ui};
 use super::labels::{prob_range, row_sentence, score_label};
-use super::{ROW, Xray};
 use crate::analysis::xray::{XrayCell, XrayRow};
 use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::generation::formatting::percent;
 use crate::plots::{TokenStyle, token_galley};
-
-const BAR_HEIGHT: f32 = 10.0;
 
 /// A row of the table and its place on the screen.
 #[derive(Clone, Copy)]
@@ -53,11 +51,12 @@ fn fitting_rows_ui(ui: &mut Ui, xray: &Xray<'_>, columns: &Columns, frame: RowsF
     let rows = &xray.table.rows;
     let chosen = rows.iter().position(|row| row.chosen);
     let lines = frame.fit.lines(rows.len(), chosen);
+    let height = xray.heights.row;
     let (offset, ()) = scrolled_ui(ui, frame, columns, |ui, left, width| {
         for (at, line) in lines.iter().enumerate() {
             if let Line::Row(index) = *line {
-                let min = pos2(left, frame.rect.top() + ROW * at as f32);
-                let rect = Rect::from_min_size(min, vec2(width, ROW));
+                let min = pos2(left, frame.rect.top() + height * at as f32);
+                let rect = Rect::from_min_size(min, vec2(width, height));
                 place_row_ui(ui, xray, columns, (index, rect));
             }
         }
@@ -65,7 +64,7 @@ fn fitting_rows_ui(ui: &mut Ui, xray: &Xray<'_>, columns: &Columns, frame: RowsF
     if let Some(n_top) = lines.iter().position(|line| *line == Line::Hidden) {
         let n_hidden = rows.len() + 1 - lines.len();
         let line = HiddenLine::More { n_top, n_hidden };
-        if hidden_line_ui(ui, line_rect(frame.rect, n_top), xray, line) {
+        if hidden_line_ui(ui, line_rect(frame.rect, n_top, height), xray, line) {
             Unfolded::toggle(ui, xray);
         }
     }
@@ -82,14 +81,15 @@ fn all_rows_ui(
 ) -> f32 {
     let rows = &xray.table.rows;
     let n_visible = frame.fit.n_lines - 1;
+    let height = xray.heights.row;
     let chosen = rows.iter().position(|row| row.chosen);
     // Where the chosen row covers the last line, one more line shows the row under it.
     let n_covered = chosen.map_or(0, |chosen| usize::from(chosen + n_visible < rows.len()));
-    let bottom = frame.rect.top() + ROW * n_visible as f32;
+    let bottom = frame.rect.top() + height * n_visible as f32;
     let visible = frame.rect.with_max_y(bottom);
     let content = vec2(
         columns.width().max(visible.width()),
-        ROW * (rows.len() + n_covered) as f32,
+        height * (rows.len() + n_covered) as f32,
     );
     let mut area = child_ui(ui, visible, "all x-ray rows");
     let mut scroll = ScrollArea::both()
@@ -98,25 +98,25 @@ fn all_rows_ui(
         .min_scrolled_height(0.0);
     if unfolded.is_new {
         let top = frame.fit.n_lines.saturating_sub(2);
-        scroll = scroll.vertical_scroll_offset(ROW * top as f32);
+        scroll = scroll.vertical_scroll_offset(height * top as f32);
         unfolded.settle(ui);
     }
     let output = scroll.show_viewport(&mut area, |ui, viewport| {
         ui.spacing_mut().item_spacing = Vec2::ZERO;
         let (area, _) = ui.allocate_exact_size(content, Sense::hover());
-        let first = whole_rows(viewport.top());
+        let first = whole_rows(viewport.top() / height);
         for at in 0..n_visible {
             let index = first + at;
             let is_visible = |chosen: usize| (first..first + n_visible).contains(&chosen);
             let covering = chosen.filter(|chosen| at + 1 == n_visible && !is_visible(*chosen));
-            let min = pos2(area.left(), visible.top() + ROW * at as f32);
-            let rect = Rect::from_min_size(min, vec2(content.x, ROW));
+            let min = pos2(area.left(), visible.top() + height * at as f32);
+            let rect = Rect::from_min_size(min, vec2(content.x, height));
             place_row_ui(ui, xray, columns, (covering.unwrap_or(index), rect));
         }
     });
     if hidden_line_ui(
         ui,
-        line_rect(frame.rect, n_visible),
+        line_rect(frame.rect, n_visible, height),
         xray,
         HiddenLine::Fewer,
     ) {
@@ -125,10 +125,10 @@ fn all_rows_ui(
     output.state.clamped_offset().x
 }
 
-/// Returns the number of rows in this distance, to the nearest row.
+/// Rounds a distance in rows to a whole number of them.
 #[expect(clippy::cast_sign_loss, reason = "a negative distance becomes 0 first")]
-fn whole_rows(distance: f32) -> usize {
-    (distance / ROW).round().max(0.0) as usize
+fn whole_rows(rows: f32) -> usize {
+    rows.round().max(0.0) as usize
 }
 
 /// Draws content that scrolls sideways if the columns do not fit. It gets the left edge and the
@@ -156,9 +156,9 @@ fn scrolled_ui<T>(
 }
 
 /// Returns where the line at this index is, unscrolled.
-fn line_rect(rows: Rect, index: usize) -> Rect {
-    let min = pos2(rows.left(), rows.top() + ROW * index as f32);
-    Rect::from_min_size(min, vec2(rows.width(), ROW))
+fn line_rect(rows: Rect, index: usize, height: f32) -> Rect {
+    let min = pos2(rows.left(), rows.top() + height * index as f32);
+    Rect::from_min_size(min, vec2(rows.width(), height))
 }
 
 fn place_row_ui(ui: &Ui, xray: &Xray<'_>, columns: &Columns, (index, rect): (usize, Rect)) {
@@ -204,7 +204,7 @@ fn row_ui(ui: &Ui, xray: &Xray<'_>, columns: &Columns, placed: PlacedRow<'_>) {
                     (false, true) => theme.bar_after,
                     (_, false) => theme.bar_before,
                 };
-                cell_ui(ui, cell, left, length, fill);
+                cell_ui(ui, cell, left, vec2(length, xray.heights.bar), fill);
             }
             ShownColumn::Neutral { .. } => {}
         }
@@ -246,7 +246,10 @@ fn name_ui(ui: &Ui, xray: &Xray<'_>, columns: &Columns, placed: PlacedRow<'_>, f
     let PlacedRow { row, rect, .. } = placed;
     let theme = Theme::of(ui);
     let left = ui.clip_rect().left().max(rect.left());
-    let at = Rect::from_min_size(pos2(left, rect.top()), vec2(columns.names - 6.0, ROW));
+    let at = Rect::from_min_size(
+        pos2(left, rect.top()),
+        vec2(columns.names - 6.0, rect.height()),
+    );
     ui.painter().rect_filled(at, 4, fill);
     let color = if row.chosen {
         theme.text_1
@@ -278,16 +281,20 @@ fn name_ui(ui: &Ui, xray: &Xray<'_>, columns: &Columns, placed: PlacedRow<'_>, f
 }
 
 /// Draws a bar and its number.
-fn cell_ui(ui: &Ui, cell: XrayCell, left: Pos2, length: f32, fill: Color32) {
+fn cell_ui(ui: &Ui, cell: XrayCell, left: Pos2, size: Vec2, fill: Color32) {
     let theme = Theme::of(ui);
     let painter = ui.painter();
+    let Vec2 {
+        x: length,
+        y: height,
+    } = size;
     let bar = Rect::from_min_size(
-        left - vec2(0.0, BAR_HEIGHT / 2.0),
-        vec2(length.max(2.0), BAR_HEIGHT),
+        left - vec2(0.0, height / 2.0),
+        vec2(length.max(2.0), height),
     );
     let hollow = |color: Color32| {
         if length < 6.0 {
-            let tick = Rect::from_min_size(bar.min, vec2(2.0, BAR_HEIGHT));
+            let tick = Rect::from_min_size(bar.min, vec2(2.0, height));
             painter.rect_filled(tick, 1, color);
         } else {
             let edge = Stroke::new(1.0, color);

@@ -3,6 +3,7 @@
 mod axis;
 mod cell;
 mod metric;
+mod position;
 mod progress;
 mod results;
 mod similarity;
@@ -16,6 +17,7 @@ pub use axis::{Axis, AxisError, Parameter, label};
 pub use cell::quantile;
 pub use cell::{Cell, CellText, Summary};
 pub use metric::{Metric, Unit};
+pub use position::positions;
 pub use progress::SweepProgress;
 pub use results::{Keep, SetupError, SweepResults, SweepSetup};
 pub use text::TextFigures;

@@ -1,12 +1,13 @@
-//! The Blind test tab: anonymous texts on the left, and on the right what to compare and what the
-//! votes say.
+//! The Blind test tab: what to compare on the left, anonymous texts in the middle, and on the right
+//! what the votes say.
 
+mod empty;
 mod results;
 #[cfg(test)]
 mod tests;
 mod texts;
 
-use egui::{Align, Key, Label, Layout, Modifiers, Popup, Rect, ScrollArea, Ui};
+use egui::{Key, Label, Modifiers, Popup, ScrollArea, Ui};
 
 use self::results::results_ui;
 use self::texts::texts_ui;
@@ -14,23 +15,25 @@ use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
 use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
-use crate::design::widgets::{Button, Chip, checkbox, menu_item};
+use crate::design::widgets::{Chip, checkbox, menu_item};
 use crate::lab::blind::VotesDocument;
 use crate::lab::blind::state::{blind_blocking_reason, blind_contestants};
-use crate::lab::blind::{BlindCommand, BlindRun};
+use crate::lab::blind::{BlindCommand, BlindRun, BlindTest};
 use crate::lab::frame::bar::note_ui;
-use crate::lab::frame::setup::number_ui;
-use crate::lab::frame::{Tab, TabPage};
+use crate::lab::frame::setup::{number_ui, row_ui};
+use crate::lab::frame::{Columns, Foot, Labels, Tab};
 use crate::lab::{LabCommand, LabTab};
-use crate::state::{Action, AppState, Command, RunStatus};
-use crate::ui::keys::{DIGITS, key_words};
+use crate::state::{AppState, Command, RunStatus};
+use crate::ui::keys::DIGITS;
 
 const EMPTY: &str = "Two texts from one prompt, without names. Choose the better one; the settings \
                      are named after ten votes.";
 
 pub(in crate::lab) const TAB: Tab = Tab {
     bar: |ui, state, commands| votes_bar_ui(ui, state, commands),
-    page: TabPage::TwoColumns(blind_tab_ui),
+    form: |ui, state, _| form_ui(ui, state),
+    foot,
+    results: columns_ui,
     selection: None,
     keys: Some(blind_keys_ui),
 };
@@ -82,32 +85,22 @@ fn blind_keys_ui(ui: &Ui, state: &AppState, commands: &mut Vec<Command>) {
     }
 }
 
-/// Draws the tab.
-fn blind_tab_ui(
-    ui: &mut Ui,
-    [left, right]: [Rect; 2],
-    state: &mut AppState,
-    commands: &mut Vec<Command>,
-) {
+/// Draws the texts, and what the votes say.
+fn columns_ui(ui: &mut Ui, columns: Columns, state: &mut AppState, commands: &mut Vec<Command>) {
+    let Columns { middle, right, .. } = columns;
     let run = state.lab.blind.run();
     if let Some(run) = run.filter(|run| !run.shown().is_empty()) {
-        texts_ui(&mut child_ui(ui, left, "texts"), run, commands);
+        texts_ui(&mut child_ui(ui, middle, "texts"), run, commands);
     } else {
-        let words = state_words(run);
-        let color = Theme::of(ui).text_3;
-        let at = Rect::from_center_size(left.center(), egui::vec2(420.0, 80.0));
-        let label = Label::new(Face::Body.text(words).color(color)).wrap();
-        ui.put(at, label.halign(Align::Center));
+        empty::empty_ui(ui, middle, state, &state_words(run));
     }
-    let mut ui = child_ui(ui, right, "setup");
+    let mut ui = child_ui(ui, right, "votes");
     ui.spacing_mut().item_spacing.y = 8.0;
     ScrollArea::vertical()
         .auto_shrink(false)
         .show(&mut ui, |ui| {
             // Keep the text clear of the scroll bar.
             ui.set_max_width(ui.available_width() - 12.0);
-            setup_ui(ui, state, commands);
-            ui.separator();
             results_ui(ui, &state.lab.blind, commands);
         });
 }
@@ -124,8 +117,8 @@ fn state_words(run: Option<&BlindRun>) -> String {
     }
 }
 
-/// Draws what to compare, and the button that starts or ends the test.
-fn setup_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
+/// Draws what to compare.
+fn form_ui(ui: &mut Ui, state: &mut AppState) {
     let theme = Theme::of(ui);
     ui.label(
         Face::SmallMedium
@@ -141,25 +134,22 @@ fn setup_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     ui.add(Label::new(Face::Small.text(words).color(theme.text_2)).wrap());
     let is_running = state.lab.blind.is_running();
     let form = &mut state.lab.blind;
-    ui.horizontal(|ui| {
-        ui.label(Face::Body.text("Texts at once").color(theme.text_2));
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            let word = |n: usize| if n == 4 { "four" } else { "two" };
-            let current = word(form.n_shown);
-            let name = format!("Texts at once: {current}");
-            let response = ui.add(Chip::new(current).name(&name).chevron());
-            Popup::menu(&response)
-                .width(120.0)
-                .gap(4.0)
-                .accessible_name("Texts at once")
-                .show(|ui| {
-                    for n in [2, 4] {
-                        if menu_item(ui, word(n), "", n == form.n_shown).clicked() {
-                            form.n_shown = n;
-                        }
+    row_ui(ui, "Texts at once", |ui| {
+        let word = |n: usize| if n == 4 { "four" } else { "two" };
+        let current = word(form.n_shown);
+        let name = format!("Texts at once: {current}");
+        let response = ui.add(Chip::new(current).name(&name).chevron());
+        Popup::menu(&response)
+            .width(120.0)
+            .gap(4.0)
+            .accessible_name("Texts at once")
+            .show(|ui| {
+                for n in [2, 4] {
+                    if menu_item(ui, word(n), "", n == form.n_shown).clicked() {
+                        form.n_shown = n;
                     }
-                });
-        });
+                }
+            });
     });
     ui.add_enabled_ui(!is_running, |ui| {
         number_ui(ui, "Tokens", &mut form.n_tokens, 1..=100_000);
@@ -168,20 +158,25 @@ fn setup_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     let hint = "Texts shown together use the same seed, so they differ only because of their \
                 settings. If off, they also differ by chance.";
     checkbox(ui, &mut form.same_coins, label).on_hover_text(hint);
-    if is_running {
-        let stop = Button::new("End the test").icon(Icon::Stop).hint("Esc");
-        if ui.add(stop).on_hover_text("Your votes are kept").clicked() {
-            commands.push(Command::Lab(LabCommand::Stop(LabTab::Blind)));
-        }
-        return;
-    }
-    let reason = blind_blocking_reason(state);
-    let hint = key_words(ui, Action::Generate);
-    let start = Button::new("Start the test").icon(Icon::Play).hint(&hint);
-    let response = ui
-        .add_enabled(reason.is_none(), start)
-        .on_disabled_hover_text(reason.unwrap_or_default());
-    if response.clicked() {
-        commands.push(Command::Lab(LabCommand::Run(LabTab::Blind)));
-    }
+}
+
+/// Returns what stands below the form.
+fn foot(state: &AppState) -> Foot {
+    let labels = Labels {
+        run: "Start the test",
+        stop: "End the test",
+        stop_hint: "Your votes are kept",
+    };
+    let blind = &state.lab.blind;
+    let progress = |blind: &BlindTest| {
+        let is_writing = blind.run().is_none_or(|run| run.shown().is_empty());
+        let words = if is_writing {
+            "Writing the texts"
+        } else {
+            "Choose the better text"
+        };
+        (None, words.to_owned())
+    };
+    let run = blind.run().map(|_| blind);
+    Foot::new(labels, run, progress, blind_blocking_reason(state))
 }

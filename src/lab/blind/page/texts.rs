@@ -21,25 +21,13 @@ const FOOT: f32 = 48.0;
 const CHOICE: f32 = 44.0;
 
 /// The padding of a card.
-const PADDING: f32 = 16.0;
+pub(super) const PADDING: f32 = 16.0;
 
 /// Draws the texts side by side, or four in two rows.
 pub(super) fn texts_ui(ui: &mut Ui, run: &BlindRun, commands: &mut Vec<Command>) {
-    let area = ui.max_rect();
     let shown = run.shown();
-    let n_rows = if shown.len() > 2 { 2 } else { 1 };
-    let n_columns = shown.len().div_ceil(n_rows);
-    let (texts, foot) = area.split_top_bottom_at_y(area.bottom() - FOOT);
-    let size = vec2(
-        ((texts.width() + GAP) / n_columns as f32 - GAP).min(MAX_WIDTH),
-        (texts.height() + GAP) / n_rows as f32 - GAP,
-    );
-    let used = n_columns as f32 * (size.x + GAP) - GAP;
-    let left = texts.center().x - used / 2.0;
-    for (place, text) in shown.iter().enumerate() {
-        let at = vec2((place % n_columns) as f32, (place / n_columns) as f32);
-        let min = pos2(left, texts.top()) + at * (size + vec2(GAP, GAP));
-        let rect = Rect::from_min_size(min, size);
+    let (cards, foot) = cards(ui.max_rect(), shown.len());
+    for (place, (rect, text)) in cards.into_iter().zip(shown).enumerate() {
         text_ui(&mut child_ui(ui, rect, place), run, (place, text), commands);
     }
     let at = Rect::from_center_size(foot.center() + vec2(0.0, 6.0), vec2(140.0, 32.0));
@@ -47,6 +35,25 @@ pub(super) fn texts_ui(ui: &mut Ui, run: &BlindRun, commands: &mut Vec<Command>)
     if ui.put(at, neither).clicked() {
         commands.push(Command::Lab(LabCommand::Blind(BlindCommand::Vote(None))));
     }
+}
+
+/// Returns where the cards of this many texts are, and the row below them.
+pub(super) fn cards(area: Rect, n: usize) -> (Vec<Rect>, Rect) {
+    let n_rows = if n > 2 { 2 } else { 1 };
+    let n_columns = n.div_ceil(n_rows).max(1);
+    let (texts, foot) = area.split_top_bottom_at_y(area.bottom() - FOOT);
+    let size = vec2(
+        ((texts.width() + GAP) / n_columns as f32 - GAP).min(MAX_WIDTH),
+        (texts.height() + GAP) / n_rows as f32 - GAP,
+    );
+    let used = n_columns as f32 * (size.x + GAP) - GAP;
+    let left = texts.center().x - used / 2.0;
+    let card = |place: usize| {
+        let at = vec2((place % n_columns) as f32, (place / n_columns) as f32);
+        let min = pos2(left, texts.top()) + at * (size + vec2(GAP, GAP));
+        Rect::from_min_size(min, size)
+    };
+    ((0..n).map(card).collect(), foot)
 }
 
 /// Draws a text on its card, with the button that picks it.

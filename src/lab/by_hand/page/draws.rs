@@ -1,48 +1,57 @@
 //! Counts of repeated draws, beside the counts that the distribution predicts.
 
-use egui::{Align2, Rect, Role, ScrollArea, Sense, Stroke, Ui, WidgetInfo, pos2, vec2};
+use egui::{
+    Align, Align2, Layout, Rect, Role, ScrollArea, Sense, Stroke, Ui, WidgetInfo, pos2, vec2,
+};
 
-use super::TOP;
 use crate::analysis::by_hand::{Draws, Tally, Untested};
 use crate::decoding::Selector;
+use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::design::widgets::Button;
 use crate::generation::formatting::grouped;
+use crate::lab::frame::empty;
+use crate::plots::{TextRun, paint_text};
 use crate::state::{AppState, Command};
+use crate::ui::xray::HEADS;
 
+/// The least height of a row.
 const ROW: f32 = 18.0;
 
-/// The widths of the columns with the counts, from right to left.
-const EXPECTED: f32 = 58.0;
-const DRAWN: f32 = 46.0;
+/// The widths of the columns with the counts, from right to left, and of the names.
+const EXPECTED: f32 = 62.0;
+const DRAWN: f32 = 50.0;
+const NAME: f32 = 72.0;
 
-/// Shows the buttons, the counts and the χ² test. `enabled` says whether the chain is valid.
-pub(super) fn draws_ui(ui: &mut Ui, enabled: bool, state: &AppState, commands: &mut Vec<Command>) {
+/// The height of the verdict below the counts.
+const VERDICT: f32 = 64.0;
+
+/// Shows the counts and the χ² test. `row` is the height of a row of the X-ray, unless the chain is not
+/// valid.
+pub(super) fn draws_ui(
+    ui: &mut Ui,
+    row: Option<f32>,
+    state: &AppState,
+    commands: &mut Vec<Command>,
+) {
     let theme = Theme::of(ui);
-    ui.horizontal(|ui| {
-        ui.set_min_height(TOP);
-        ui.spacing_mut().item_spacing.x = 6.0;
-        for (label, n) in [("Draw 1", 1), ("Draw 1,000", 1000)] {
-            if ui.add_enabled(enabled, Button::new(label)).clicked() {
-                commands.push(Command::DrawByHand(n));
-            }
-        }
-    });
-    let Some(draws) = state.hand_draws() else {
+    let draws = state.hand_draws();
+    ui.spacing_mut().item_spacing.y = 0.0;
+    heading_ui(ui, draws, row.is_some(), commands);
+    let Some(draws) = draws else {
         let hint = "Each draw uses the next coin from the pane’s seed. Drag the coin below the \
                     table to see the sampled token change.";
-        ui.add_space(4.0);
-        ui.add(egui::Label::new(Face::Small.text(hint).color(theme.text_3)).wrap());
-        return;
+        let outlines = ui.max_rect().with_min_y(ui.cursor().top());
+        outlines_ui(ui, outlines, row.unwrap_or(ROW), state);
+        return empty::about_ui(ui, outlines, hint);
     };
     let selector = state
         .panes
         .get(state.hand_pane())
         .map_or(Selector::Multinomial, |pane| pane.settings.chain.selector);
     let verdict = test_verdict(draws, selector);
-    heading_ui(ui, draws);
-    let height = (ui.available_height() - 40.0).max(2.0 * ROW);
+    let height = (ui.available_height() - VERDICT).max(2.0 * ROW);
     let largest = draws
         .counts
         .iter()
@@ -52,38 +61,68 @@ pub(super) fn draws_ui(ui: &mut Ui, enabled: bool, state: &AppState, commands: &
         .id_salt("counts")
         .max_height(height)
         .show(ui, |ui| {
-            ui.spacing_mut().item_spacing.y = 0.0;
             ui.set_min_width(ui.available_width());
             for tally in &draws.counts {
-                tally_ui(ui, &state.by_hand.label(tally.id), *tally, largest);
+                let label = state.by_hand.label(tally.id);
+                tally_ui(ui, &label, *tally, (largest, row.unwrap_or(ROW)));
             }
         });
+    ui.separator();
+    ui.add_space(8.0);
     ui.add(egui::Label::new(Face::Small.text(verdict).color(theme.text_1)).wrap());
 }
 
-fn heading_ui(ui: &mut Ui, draws: &Draws) {
+/// Draws the outline of a bar for each token.
+fn outlines_ui(ui: &Ui, area: Rect, row: f32, state: &AppState) {
+    let bars = (area.left() + NAME + 6.0)..=(area.right() - EXPECTED - DRAWN);
+    for index in 0..state.by_hand.tokens().len() {
+        let y = area.top() + row * (index as f32 + 0.5);
+        let half = bar_height(row) / 2.0;
+        let bar = Rect::from_x_y_ranges(bars.clone(), y - half..=y + half);
+        if bar.bottom() <= area.bottom() {
+            empty::outline(ui, bar);
+        }
+    }
+}
+
+/// Returns the height of the bar in a row.
+const fn bar_height(row: f32) -> f32 {
+    if row >= 32.0 { 18.0 } else { 8.0 }
+}
+
+/// Draws the number of draws, the button that draws one more, and the names of the counts.
+fn heading_ui(ui: &mut Ui, draws: Option<&Draws>, is_enabled: bool, commands: &mut Vec<Command>) {
     let theme = Theme::of(ui);
-    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::hover());
-    let n = grouped(draws.n() as f64);
-    let n_draws = match draws.n() {
-        1 => "1 draw".to_owned(),
-        _ => format!("{n} draws"),
-    };
-    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &n_draws));
-    let paint = |x: f32, align: Align2, text: &str| {
-        let at = pos2(x, rect.center().y);
-        ui.painter()
-            .text(at, align, text, Face::Micro.font(), theme.text_3);
-    };
-    paint(rect.left(), Align2::LEFT_CENTER, &n_draws);
-    paint(rect.right() - EXPECTED, Align2::RIGHT_CENTER, "Drawn");
-    paint(rect.right(), Align2::RIGHT_CENTER, "Expected");
+    let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), HEADS), Sense::hover());
+    let mut row = child_ui(ui, rect, "heading");
+    row.with_layout(Layout::left_to_right(Align::Center), |ui| {
+        let n = draws.map_or(0, Draws::n);
+        let words = match n {
+            0 => "No draws yet".to_owned(),
+            1 => "1 draw".to_owned(),
+            n => format!("{} draws", grouped(n as f64)),
+        };
+        ui.label(Face::SmallMedium.text(words).color(theme.text_1));
+        let button = Button::new("Draw 1").quiet();
+        if ui.add_enabled(is_enabled, button).clicked() {
+            commands.push(Command::DrawByHand(1));
+        }
+    });
+    if draws.is_some() {
+        let paint = |x: f32, text: &str| {
+            let run = TextRun::new(text, Face::Micro, theme.text_3);
+            let at = pos2(x, rect.center().y);
+            paint_text(ui, at, Align2::RIGHT_CENTER, run);
+        };
+        paint(rect.right() - EXPECTED, "drawn");
+        paint(rect.right(), "expected");
+    }
 }
 
 /// Shows a token's count as a bar, with a tick at the expected count. `largest` fills the width.
-fn tally_ui(ui: &mut Ui, label: &str, tally: Tally, largest: f64) {
+fn tally_ui(ui: &mut Ui, label: &str, tally: Tally, (largest, row): (f64, f32)) {
     let theme = Theme::of(ui);
-    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::hover());
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), row), Sense::hover());
     let expected = match tally.expected {
         ..0.05 => "< 0.1".to_owned(),
         n @ ..100.0 => format!("{n:.1}"),
@@ -99,21 +138,22 @@ fn tally_ui(ui: &mut Ui, label: &str, tally: Tally, largest: f64) {
         f32::INFINITY,
     );
     let middle = rect.center().y;
-    let label_rect = Rect::from_min_max(rect.min, pos2(rect.left() + 64.0, rect.bottom()));
+    let label_rect = Rect::from_min_max(rect.min, pos2(rect.left() + NAME, rect.bottom()));
     let at = pos2(label_rect.left(), middle - name.size().y / 2.0);
     ui.painter()
         .with_clip_rect(label_rect)
         .galley(at, name, theme.text_2);
 
+    let half = bar_height(row) / 2.0;
     let bars = Rect::from_min_max(
-        pos2(label_rect.right() + 6.0, middle - 4.0),
-        pos2(rect.right() - EXPECTED - DRAWN, middle + 4.0),
+        pos2(label_rect.right() + 6.0, middle - half),
+        pos2(rect.right() - EXPECTED - DRAWN, middle + half),
     );
     let x = |n: f64| bars.left() + bars.width() * (n / largest) as f32;
     let bar = bars.with_max_x(x(f64::from(tally.count)));
     ui.painter().rect_filled(bar, 2, theme.bar_before);
     let tick = Stroke::new(1.5, theme.text_1);
-    let height = rect.shrink2(vec2(0.0, 3.0)).y_range();
+    let height = bars.expand2(vec2(0.0, 3.0)).y_range();
     ui.painter().vline(x(tally.expected), height, tick);
     for (x, text, color) in [
         (rect.right() - EXPECTED, drawn, theme.text_1),

@@ -7,43 +7,43 @@ use crate::design::fonts::Face;
 use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
 use crate::design::widgets::{Chip, menu_item};
+use crate::lab::frame::setup::row_ui;
 use crate::state::ByHand;
 
 /// Draws the previous tokens. Clicking one removes it; a menu adds one.
 pub(super) fn history_ui(ui: &mut Ui, by_hand: &mut ByHand) {
-    let theme = Theme::of(ui);
-    ui.label(Face::Small.text("Previous tokens").color(theme.text_3))
-        .on_hover_text(
-            "The tokens before the one being sampled, oldest first. Penalties and other stages that \
-             look back use them.",
-        );
-    ui.add_space(2.0);
-    add_ui(ui, by_hand);
-    if by_hand.n_history() > 0 {
-        ui.add_space(4.0);
-        prompt_ui(ui, by_hand);
-    }
-    ui.add_space(4.0);
-    let mut removed = None;
-    ScrollArea::horizontal()
-        .id_salt("previous tokens")
-        .show(ui, |ui| {
-            ui.spacing_mut().item_spacing.x = 2.0;
-            for (index, token) in by_hand.history().enumerate() {
-                let label = by_hand.label(token);
-                let name = format!("Remove ‘{label}’ from the previous tokens");
-                let in_prompt = index < by_hand.n_prompt();
-                let chip = Chip::new(&label).name(&name).open(in_prompt);
-                let tip = if in_prompt {
-                    "In the prompt. Click to remove"
-                } else {
-                    "Generated after the prompt. Click to remove"
-                };
-                if ui.add(chip).on_hover_text(tip).clicked() {
-                    removed = Some(index);
-                }
+    let row = ui.scope(|ui| {
+        row_ui(ui, "Tokens before", |ui| {
+            add_ui(ui, by_hand);
+            if by_hand.n_history() == 0 {
+                ui.label(Face::Body.text("none").color(Theme::of(ui).text_3));
+            } else {
+                prompt_ui(ui, by_hand);
             }
         });
+    });
+    row.response.on_hover_text(
+        "The tokens before the one being sampled, oldest first. Penalties and other stages that look \
+         back use them.",
+    );
+    let mut removed = None;
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing = egui::vec2(2.0, 2.0);
+        for (index, token) in by_hand.history().enumerate() {
+            let label = by_hand.label(token);
+            let name = format!("Remove ‘{label}’ from the previous tokens");
+            let in_prompt = index < by_hand.n_prompt();
+            let chip = Chip::new(&label).name(&name).open(in_prompt);
+            let tip = if in_prompt {
+                "In the prompt. Click to remove"
+            } else {
+                "Generated after the prompt. Click to remove"
+            };
+            if ui.add(chip).on_hover_text(tip).clicked() {
+                removed = Some(index);
+            }
+        }
+    });
     if let Some(index) = removed {
         by_hand.forget(index);
     }
@@ -76,7 +76,10 @@ fn add_ui(ui: &mut Ui, by_hand: &mut ByHand) {
         });
 }
 
+/// Draws how many of the previous tokens are in the prompt, from right to left.
 fn prompt_ui(ui: &mut Ui, by_hand: &mut ByHand) {
+    let color = Theme::of(ui).text_3;
+    ui.label(Face::Small.text("in the prompt").color(color));
     let mut n_prompt = by_hand.n_prompt();
     let n_history = by_hand.n_history();
     let field = DragValue::new(&mut n_prompt)
@@ -91,6 +94,4 @@ fn prompt_ui(ui: &mut Ui, by_hand: &mut ByHand) {
     response.on_hover_text(
         "How many of the previous tokens, counted from the first, belong to the prompt",
     );
-    let theme = Theme::of(ui);
-    ui.label(Face::Small.text("in the prompt").color(theme.text_3));
 }

@@ -1,28 +1,26 @@
 //! The editable scores: a name, a draggable bar and a number for each token.
 
 use egui::{
-    Align, Id, Layout, Popup, Rangef, Rect, Response, ScrollArea, Sense, TextEdit, Ui, WidgetInfo,
-    emath::remap_clamp, vec2,
+    Id, Popup, Rangef, Rect, Response, Sense, TextEdit, Ui, WidgetInfo, emath::remap_clamp, vec2,
 };
 
-use super::TOP;
 use crate::design::fonts::Face;
 use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
 use crate::design::widgets::{Button, Chip, Number, field_frame, focus_ring, key_steps, menu_item};
+use crate::lab::frame::setup::row_ui;
 use crate::state::{ByHand, HAND_SCORES, HAND_TOKENS, HandPreset, HandToken, HeldToken};
 
-const LABEL_WIDTH: f32 = 76.0;
+const LABEL_WIDTH: f32 = 84.0;
 
-/// The width of a bar, in a wide and in a narrow window.
-const BAR_WIDTH: f32 = 148.0;
-const SHORT_BAR_WIDTH: f32 = 56.0;
+/// The room for the score and the button that removes a token, to the right of the bar.
+const SCORE_WIDTH: f32 = 100.0;
 
-/// The width of the button that removes a token, to the right of its score.
-const REMOVE_WIDTH: f32 = 30.0;
+/// The minimum width of a bar.
+const MIN_BAR: f32 = 40.0;
 
 /// The height of a row.
-const ROW: f32 = 48.0;
+const ROW: f32 = 38.0;
 
 /// How far the bars reach beyond the lowest and the highest score.
 const BAR_ROOM: f32 = 1.0;
@@ -32,49 +30,34 @@ const KEY_STEP: f64 = 0.1;
 
 /// Draws the tokens with their scores, which are edited in place.
 pub(super) fn scores_ui(ui: &mut Ui, by_hand: &mut ByHand, held: Option<&HeldToken>) {
-    ui.horizontal(|ui| {
-        ui.set_min_height(TOP);
-        presets_ui(ui, by_hand, held);
-        ui.add_space(4.0);
-        let can_add = by_hand.tokens().len() < *HAND_TOKENS.end();
-        let add = Button::new("Add a token").icon(Icon::Plus).quiet();
-        let response = ui.add_enabled(can_add, add);
-        if response.clicked() {
-            by_hand.add();
+    row_ui(ui, "Logits", |ui| presets_ui(ui, by_hand, held));
+    ui.spacing_mut().item_spacing.y = 2.0;
+    let can_remove = by_hand.tokens().len() > *HAND_TOKENS.start();
+    let mut removed = None;
+    let range = bar_range(ui, by_hand.tokens());
+    for (index, token) in by_hand.tokens_mut().iter_mut().enumerate() {
+        let row = TokenRow {
+            number: index + 1,
+            range,
+            can_remove,
+        };
+        let row = ui.push_id(index, |ui| row.ui(ui, token));
+        if row.inner {
+            removed = Some(index);
         }
-        let n_max = HAND_TOKENS.end();
-        response.on_disabled_hover_text(format!("At most {n_max} tokens"));
-        if ui.max_rect().width() >= 300.0 {
-            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                ui.add_space(REMOVE_WIDTH);
-                let color = Theme::of(ui).text_3;
-                ui.label(Face::Micro.text("Logit").color(color));
-            });
-        }
-    });
-    ScrollArea::vertical()
-        .id_salt("scores")
-        .auto_shrink(false)
-        .show(ui, |ui| {
-            ui.spacing_mut().item_spacing.y = 2.0;
-            let can_remove = by_hand.tokens().len() > *HAND_TOKENS.start();
-            let mut removed = None;
-            let range = bar_range(ui, by_hand.tokens());
-            for (index, token) in by_hand.tokens_mut().iter_mut().enumerate() {
-                let row = TokenRow {
-                    number: index + 1,
-                    range,
-                    can_remove,
-                };
-                let row = ui.push_id(index, |ui| row.ui(ui, token));
-                if row.inner {
-                    removed = Some(index);
-                }
-            }
-            if let Some(index) = removed {
-                by_hand.remove(index);
-            }
-        });
+    }
+    if let Some(index) = removed {
+        by_hand.remove(index);
+    }
+    let can_add = by_hand.tokens().len() < *HAND_TOKENS.end();
+    let add = Button::new("Add a token").icon(Icon::Plus).quiet();
+    let response = ui.add_enabled(can_add, add);
+    if response.clicked() {
+        by_hand.add();
+    }
+    let n_max = HAND_TOKENS.end();
+    response.on_disabled_hover_text(format!("At most {n_max} tokens"));
+    ui.spacing_mut().item_spacing.y = 8.0;
 }
 
 fn presets_ui(ui: &mut Ui, by_hand: &mut ByHand, held: Option<&HeldToken>) {
@@ -174,11 +157,7 @@ fn label_ui(ui: &mut Ui, number: usize, label: &mut String) {
 
 /// Draws the bar from the lower end of the range to this score. Dragging it changes the score.
 fn score_bar_ui(ui: &mut Ui, name: &str, range: Rangef, logit: &mut f64) -> Response {
-    let width = if ui.max_rect().width() < 300.0 {
-        SHORT_BAR_WIDTH
-    } else {
-        BAR_WIDTH
-    };
+    let width = (ui.available_width() - SCORE_WIDTH).max(MIN_BAR);
     let (rect, mut response) = ui.allocate_exact_size(vec2(width, 24.0), Sense::click_and_drag());
     let range = range.min..=range.max;
     let before = *logit;

@@ -1,7 +1,8 @@
 //! The By hand tab: the X-ray of logits that the user sets by hand.
 
-use super::by_hand_ui;
-use crate::lab::frame::{Tab, TabPage};
+use super::results_ui;
+use super::setup::{foot, form_ui};
+use crate::lab::frame::Tab;
 use crate::ui::picture_menu::{by_hand_picture, picture_button_ui};
 
 pub(in crate::lab) const TAB: Tab = Tab {
@@ -9,7 +10,9 @@ pub(in crate::lab) const TAB: Tab = Tab {
         let pictures = [by_hand_picture()];
         picture_button_ui(ui, &pictures, &mut state.view, commands);
     },
-    page: TabPage::Whole(by_hand_ui),
+    form: form_ui,
+    foot,
+    results: results_ui,
     selection: None,
     keys: None,
 };

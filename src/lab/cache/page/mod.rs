@@ -1,40 +1,42 @@
-//! The Cache tab: the plots or their tables, and on the right what they show.
+//! The Cache tab: how much to measure on the left, the plots or their tables in the middle, and on
+//! the right what they show.
 
+mod empty;
 mod table;
 #[cfg(test)]
 mod tests;
 
-use egui::{Label, Rect, ScrollArea, Sense, Ui, Vec2};
+use egui::{Label, ScrollArea, Sense, Ui, Vec2};
 
 use self::table::{table_ui, tables_ui};
 use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
 use crate::design::icons::Icon;
 use crate::design::theme::Theme;
-use crate::design::widgets::{Button, Number};
 use crate::generation::CacheShape;
 use crate::lab::cache::CacheDocument;
 use crate::lab::cache::figures::CacheLab;
 use crate::lab::cache::plot::cache_lab_ui;
 use crate::lab::cache::state::cache_blocking_reason;
 use crate::lab::cache::{CacheProgress, CacheRun};
-use crate::lab::frame::bar::{export_files_ui, is_tight, status_ui, table_choice_ui};
-use crate::lab::frame::{Tab, TabPage};
-use crate::lab::{LabCommand, LabTab};
-use crate::plots::count;
-use crate::state::{Action, AppState, Command, ResultFormat, RunStatus};
-use crate::ui::keys::key_words;
+use crate::lab::frame::bar::{export_files_ui, is_tight, note_ui, table_choice_ui};
+use crate::lab::frame::setup::number_ui;
+use crate::lab::frame::{Columns, Foot, Labels, Tab, empty as frame_empty};
+use crate::state::{AppState, Command, ResultFormat, RunStatus};
 
-const EMPTY: &str = "Press Measure to generate one text with and without the cache.";
+const ABOUT: &str = "Writes this many tokens after the prompt with the cache, computes some of them again \
+    without it, and reads prompts of several lengths.";
 
 pub(in crate::lab) const TAB: Tab = Tab {
     bar: cache_bar_ui,
-    page: TabPage::TwoColumns(|ui, columns, state, _| cache_tab_ui(ui, columns, state)),
+    form: |ui, state, _| form_ui(ui, state),
+    foot,
+    results: |ui, columns, state, _| results_ui(ui, columns, state),
     selection: None,
     keys: None,
 };
 
-/// Draws the progress of the KV cache measurement, its buttons, and its export menu.
+/// Draws the summary of the measurement, the button that shows it as a table, and its export menu.
 fn cache_bar_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     let lab = state
         .lab
@@ -55,39 +57,70 @@ fn cache_bar_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) 
         }),
         commands,
     );
-    let is_tight = is_tight(ui);
-    measure_ui(ui, is_tight, state, commands);
     if is_there {
+        let is_tight = is_tight(ui);
         table_choice_ui(ui, is_tight, &mut state.lab.cache.is_table);
     }
-    if let Some(run) = &state.lab.cache.run {
-        status_ui(ui, &run.summary(), fraction_done(run));
+    // Below the form it says how far a run has come.
+    if let Some(run) = state
+        .lab
+        .cache
+        .run
+        .as_ref()
+        .filter(|run| !run.status.is_running())
+    {
+        note_ui(ui, &run.summary());
     }
 }
 
-/// Draws the pictures on the left, and what they show on the right.
-fn cache_tab_ui(ui: &mut Ui, [left, right]: [Rect; 2], state: &AppState) {
+/// Draws how much to measure, and what that does.
+fn form_ui(ui: &mut Ui, state: &mut AppState) {
+    let theme = Theme::of(ui);
+    ui.label(
+        Face::SmallMedium
+            .text("What to measure")
+            .color(theme.text_1),
+    );
+    let n_tokens = &mut state.lab.cache.n_tokens;
+    number_ui(ui, "Tokens to generate", n_tokens, 2..=4096);
+    let words = Face::Small.text(ABOUT).color(theme.text_2);
+    ui.add(Label::new(words).wrap());
+}
+
+/// Returns what stands below the form.
+fn foot(state: &AppState) -> Foot {
+    let run = state.lab.cache.run.as_ref();
+    let labels = Labels {
+        run: if run.is_some() {
+            "Measure again"
+        } else {
+            "Measure"
+        },
+        stop: "Stop",
+        stop_hint: "The measurements so far are kept",
+    };
+    let progress = |run: &CacheRun| (fraction_done(run), run.summary());
+    Foot::new(labels, run, progress, cache_blocking_reason(state))
+}
+
+/// Draws the plots or the tables, and what they show.
+fn results_ui(ui: &mut Ui, columns: Columns, state: &AppState) {
+    let Columns { middle, right, .. } = columns;
     let run = state.lab.cache.run.as_ref();
     let Some((run, lab)) = run.and_then(|run| Some((run, run.lab.as_ref()?))) else {
         let words = match run.map(|run| &run.status) {
             Some(RunStatus::Failed { error }) => crate::state::capitalize(error),
             Some(_) => "Waiting for the engine".to_owned(),
-            None => EMPTY.to_owned(),
+            None => return empty::empty_ui(ui, columns, state),
         };
-        return sentence_ui(ui, left, &words);
+        return frame_empty::about_ui(ui, middle, &words);
     };
     if state.lab.cache.is_table {
-        tables_ui(&mut child_ui(ui, left, "tables"), lab);
+        tables_ui(&mut child_ui(ui, middle, "tables"), lab);
     } else {
-        cache_lab_ui(&child_ui(ui, left, "plots"), left, lab);
+        cache_lab_ui(&child_ui(ui, middle, "plots"), middle, lab);
     }
     reading_ui(&mut child_ui(ui, right, "reading"), run, lab);
-}
-
-fn sentence_ui(ui: &mut Ui, area: Rect, words: &str) {
-    let color = Theme::of(ui).text_3;
-    let label = Label::new(Face::Body.text(words).color(color)).wrap();
-    ui.put(area, label.halign(egui::Align::Center));
 }
 
 /// Draws the findings, the formula with the model's numbers, and the cost of several panes.
@@ -173,46 +206,6 @@ fn shape_ui(ui: &mut Ui, lab: &CacheLab) {
         words += &memory;
     }
     ui.add(Label::new(Face::Small.text(words).color(theme.text_2)).wrap());
-}
-
-/// Draws the number of tokens to generate, and the button that starts or stops the measurement,
-/// from right to left.
-fn measure_ui(ui: &mut Ui, is_tight: bool, state: &mut AppState, commands: &mut Vec<Command>) {
-    if state.lab.is_running(LabTab::Cache) {
-        let stop = Button::new("Stop").icon(Icon::Stop).hint("Esc");
-        let hint = "The measurements so far are kept";
-        if ui.add(stop).on_hover_text(hint).clicked() {
-            commands.push(Command::Lab(LabCommand::Stop(LabTab::Cache)));
-        }
-        return;
-    }
-    let reason = cache_blocking_reason(state);
-    let name = if state.lab.cache.run.is_some() {
-        "Measure again"
-    } else {
-        "Measure"
-    };
-    let (words, hint) = if is_tight {
-        ("Measure", String::new())
-    } else {
-        (name, key_words(ui, Action::Generate))
-    };
-    let button = Button::new(words).name(name).icon(Icon::Play).hint(&hint);
-    let response = ui
-        .add_enabled(reason.is_none(), button)
-        .on_disabled_hover_text(reason.unwrap_or_default());
-    if response.clicked() {
-        commands.push(Command::Lab(LabCommand::Run(LabTab::Cache)));
-    }
-    if !is_tight {
-        let color = Theme::of(ui).text_2;
-        ui.label(Face::Small.text("tokens").color(color));
-    }
-    let mut n_tokens = state.lab.cache.n_tokens as f64;
-    let field = Number::new("Tokens to generate", 2.0..=4096.0, 0);
-    if field.field_ui(ui, &mut n_tokens).changed() {
-        state.lab.cache.n_tokens = count(n_tokens.round()).max(2);
-    }
 }
 
 /// Returns the share of the current stage that is done, or `None` while nothing is measured.

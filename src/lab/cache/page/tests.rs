@@ -47,7 +47,7 @@ fn the_shortcut_measures_and_escape_stops() {
     state.apply(Command::Run(RunCommand::ShowPage(Page::Lab)));
     state.lab.tab = LabTab::Cache;
     let mut window = window(state);
-    window.get_by_label_contains("Press Measure");
+    window.get_by_label_contains("Each point will be one token");
     key(&mut window, Modifiers::COMMAND, Key::Enter);
     assert!(window.state().lab.is_running(LabTab::Cache));
     let waiting = window.query_all_by_label("Waiting for the engine");

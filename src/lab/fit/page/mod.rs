@@ -8,7 +8,7 @@ mod tests;
 
 use egui::{Label, Rect, ScrollArea, Ui, vec2};
 
-use self::setup::setup_ui;
+use self::setup::{foot, form_ui};
 use self::table::table_ui;
 use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
@@ -18,18 +18,18 @@ use crate::design::widgets::Button;
 use crate::lab::LabCommand;
 use crate::lab::fit::FitDocument;
 use crate::lab::fit::plot::{FitPlot, fit_curve_ui, fit_map_ui};
-use crate::lab::fit::state::suggest_fit_text;
-use crate::lab::fit::{FitCommand, FitRun, fit_base};
+use crate::lab::fit::state::fit_setup;
+use crate::lab::fit::{Fit, FitCommand, FitRun, fit_base};
 use crate::lab::frame::bar::{export_files_ui, note_ui, table_choice_ui};
-use crate::lab::frame::{Columns, Selection, Tab, TabPage};
+use crate::lab::frame::{Columns, Selection, Tab, empty};
 use crate::plots::Target;
 use crate::state::{AppState, Command, ResultFormat, RunStatus};
 
-const EMPTY: &str = "Choose a text on the left, and fit it.";
-
 pub(in crate::lab) const TAB: Tab = Tab {
     bar: fit_bar_ui,
-    page: TabPage::ThreeColumns(fit_tab_ui),
+    form: |ui, state, _| form_ui(ui, state),
+    foot,
+    results: results_ui,
     selection: Some(Selection {
         step: |lab, rows, columns| {
             if let Some(run) = &mut lab.fit.run {
@@ -69,32 +69,26 @@ fn fit_bar_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     }
 }
 
-/// Draws the three columns.
-fn fit_tab_ui(
+/// Draws the picture or the table, and what it shows.
+fn results_ui(
     ui: &mut Ui,
-    Columns {
-        left,
-        middle,
-        right,
-        ..
-    }: Columns,
+    Columns { middle, right, .. }: Columns,
     state: &mut AppState,
     commands: &mut Vec<Command>,
 ) {
-    suggest_fit_text(state);
-    setup_ui(&mut child_ui(ui, left, "setup"), state, commands);
     let base = fit_base(state).map(|pane| pane.id);
     let place = base.and_then(|id| state.place_of(id));
     let is_table = state.lab.fit.is_table;
     let Some(run) = &mut state.lab.fit.run else {
-        return sentence_ui(ui, middle, EMPTY);
+        empty::texts_ui(ui, right, "What the picture shows, in words");
+        return empty_ui(ui, middle, place, state);
     };
     if run.fit.n_done() == 0 {
         let words = match &run.status {
             RunStatus::Failed { error } => crate::state::capitalize(error),
             _ => run.summary(),
         };
-        return sentence_ui(ui, middle, &words);
+        return empty::about_ui(ui, middle, &words);
     }
     if is_table {
         table_ui(&mut child_ui(ui, middle, "table"), run);
@@ -110,7 +104,7 @@ fn fit_tab_ui(
             pane: is_own,
             selected: shown.zip(sentence.as_deref()),
         };
-        let area = picture_rect(middle, run);
+        let area = picture_rect(middle, &run.fit);
         let area_ui = &child_ui(ui, area, "picture");
         let response = if run.fit.setup.columns.is_some() {
             fit_map_ui(area_ui, area, plot, Target::Screen)
@@ -131,8 +125,8 @@ fn has_base_cell(run: &FitRun) -> bool {
 }
 
 /// Returns the part of the column that the picture takes.
-fn picture_rect(column: Rect, run: &FitRun) -> Rect {
-    let height = if run.fit.setup.columns.is_some() {
+fn picture_rect(column: Rect, fit: &Fit) -> Rect {
+    let height = if fit.setup.columns.is_some() {
         column.height().min(column.width() * 1.1)
     } else {
         column.height().min(column.width() * 0.75)
@@ -141,9 +135,30 @@ fn picture_rect(column: Rect, run: &FitRun) -> Rect {
     Rect::from_min_size(column.min, vec2(width, height))
 }
 
-fn sentence_ui(ui: &mut Ui, area: Rect, words: &str) {
-    let color = Theme::of(ui).text_3;
-    ui.put(area, Label::new(Face::Body.text(words).color(color)).wrap());
+/// Draws the picture of the settings to be compared, without values.
+fn empty_ui(ui: &mut Ui, middle: Rect, place: Option<usize>, state: &AppState) {
+    let Ok(setup) = fit_setup(state) else {
+        return empty::about_ui(ui, middle, "Choose a text and one or two numbers to vary.");
+    };
+    let fit = Fit::new(setup);
+    let plot = FitPlot {
+        fit: &fit,
+        best: None,
+        pane: place.filter(|_| fit.setup.base_cell().is_some()),
+        selected: None,
+    };
+    let area = picture_rect(middle, &fit);
+    // Nothing can be selected yet.
+    let words = if fit.setup.columns.is_some() {
+        fit_map_ui(ui, area, plot, Target::Picture);
+        "How likely the text is under each pair of settings, from reading it once."
+    } else {
+        fit_curve_ui(ui, area, plot, Target::Picture);
+        "How likely the text is at each value, from reading it once."
+    };
+    // Above the badge of usual settings.
+    let upper = area.with_max_y(area.top() + area.height() * 0.6);
+    empty::about_ui(ui, upper, words);
 }
 
 /// Draws what the fit shows, where the texts become impossible, and what the shown cell means.

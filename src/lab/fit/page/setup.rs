@@ -1,37 +1,28 @@
-//! The left column: the texts, what to vary, and what stays the same.
+//! The setup: the texts, what to vary, and what stays the same.
 
-use egui::{Align, Frame, Label, Layout, Margin, Popup, Rect, Ui};
+use egui::{Align, Frame, Label, Layout, Margin, Popup, Ui};
 
 use crate::analysis::sweep::Parameter;
-use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
 use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
 use crate::design::widgets::{
-    Button, SMALL_BADGE, badge, checkbox, cut_note, field_frame, long_text, menu_item, progress_bar,
+    Button, SMALL_BADGE, badge, checkbox, cut_note, field_frame, long_text, menu_item,
 };
 use crate::generation::Generation;
 use crate::generation::formatting::counted;
-use crate::lab::fit::FitInput;
-use crate::lab::fit::fit_base;
-use crate::lab::fit::state::fit_blocking_reason;
-use crate::lab::frame::setup::{FOOT, axes_ui, base_ui, form_area_ui};
-use crate::lab::{LabCommand, LabTab};
-use crate::state::{Action, AppState, Command, PaneId, RunStatus};
-use crate::ui::keys::key_words;
+use crate::lab::fit::state::{fit_blocking_reason, suggest_fit_text};
+use crate::lab::fit::{FitInput, FitRun, fit_base};
+use crate::lab::frame::setup::{axes_ui, base_ui};
+use crate::lab::frame::{Foot, Labels};
+use crate::state::{AppState, PaneId};
 
 /// The maximum length of the part of a pane's text that is shown, in bytes.
 const N_SHOWN: usize = 160;
 
-/// Draws the column.
-pub(super) fn setup_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
-    let column = ui.max_rect();
-    let (body, foot) = column.split_top_bottom_at_y(column.bottom() - FOOT);
-    form_area_ui(ui, body, |ui| form_ui(ui, state));
-    foot_ui(&mut child_ui(ui, foot, "foot"), state, commands);
-}
-
-fn form_ui(ui: &mut Ui, state: &mut AppState) {
+/// Draws the form.
+pub(super) fn form_ui(ui: &mut Ui, state: &mut AppState) {
+    suggest_fit_text(state);
     texts_ui(ui, state);
     ui.add_space(2.0);
     let heading = Face::SmallMedium.text("What to vary");
@@ -197,44 +188,18 @@ fn remove_ui(ui: &mut Ui) -> bool {
     .inner
 }
 
-/// Draws the progress, and the button that starts or stops the fit.
-fn foot_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
-    let column = ui.max_rect();
-    let width = column.width();
-    let theme = Theme::of(ui);
-    let reason = fit_blocking_reason(state);
-    let run = state.lab.fit.run.as_ref();
-    if let Some(run) = run.filter(|run| run.is_running()) {
-        progress_bar(ui, run.fraction() as f32);
-        let label = ui.label(Face::Small.text(run.summary()).color(theme.text_2));
-        label.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Status, true, run.summary()));
-    } else if let Some(RunStatus::Failed { error }) = run.map(|run| &run.status) {
-        let words = Face::Small.text(crate::state::capitalize(error));
-        ui.add(Label::new(words.color(theme.error)).truncate());
-    } else if let Some(reason) = &reason {
-        let words = Face::Small.text(reason).color(theme.text_2);
-        ui.add(Label::new(words).truncate());
-    }
-    let button = Rect::from_min_max(column.left_bottom() - egui::vec2(0.0, 36.0), column.max);
-    let mut ui = child_ui(ui, button, "run");
-    if state.lab.is_running(LabTab::Fit) {
-        let stop = Button::run("Stop", false).icon(Icon::Stop).hint("Esc");
-        if ui.add(stop.width(width)).clicked() {
-            commands.push(Command::Lab(LabCommand::Stop(LabTab::Fit)));
-        }
-        return;
-    }
-    let hint = key_words(&ui, Action::Generate);
-    let words = if state.lab.fit.form.inputs.len() > 1 {
-        "Fit the texts"
-    } else {
-        "Fit the text"
+/// Returns what stands below the form.
+pub(super) fn foot(state: &AppState) -> Foot {
+    let labels = Labels {
+        run: if state.lab.fit.form.inputs.len() > 1 {
+            "Fit the texts"
+        } else {
+            "Fit the text"
+        },
+        stop: "Stop",
+        stop_hint: "The settings computed so far are kept",
     };
-    let fit = Button::run(words, true).icon(Icon::Play).hint(&hint);
-    let response = ui
-        .add_enabled(reason.is_none(), fit.width(width))
-        .on_disabled_hover_text(reason.unwrap_or_default());
-    if response.clicked() {
-        commands.push(Command::Lab(LabCommand::Run(LabTab::Fit)));
-    }
+    let progress = |run: &FitRun| (Some(run.fraction() as f32), run.summary());
+    let run = state.lab.fit.run.as_ref();
+    Foot::new(labels, run, progress, fit_blocking_reason(state))
 }

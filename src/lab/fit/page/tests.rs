@@ -118,7 +118,7 @@ fn a_text_is_pasted_and_the_shortcut_fits_it() {
     state.apply(Command::Run(RunCommand::ShowPage(Page::Lab)));
     let mut window = window(NARROW, state);
     press(&mut window, "Fit");
-    window.get_by_label("Choose a text on the left, and fit it.");
+    window.get_by_label_contains("How likely the text is under each pair of settings");
     press(&mut window, "Add a text");
     press(&mut window, "Paste a text");
     let field = window.get_by_label("Text 1 to fit");

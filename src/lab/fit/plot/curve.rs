@@ -20,10 +20,10 @@ const MOST_REACH: f64 = 40.0;
 /// Shows a curve in this rectangle. In a picture, nothing can be clicked.
 pub(crate) fn fit_curve_ui(ui: &Ui, rect: Rect, plot: FitPlot<'_>, target: Target) -> MapResponse {
     let theme = Theme::of(ui);
-    let words = format!(
-        "nats below the likeliest setting, {}",
-        plot.fit.size_words()
-    );
+    let mut words = "nats below the likeliest setting".to_owned();
+    if !plot.fit.texts().is_empty() {
+        words = format!("{words}, {}", plot.fit.size_words());
+    }
     title_ui(ui, rect, &words, None);
     let setup = &plot.fit.setup;
     let mut line: Vec<FitPoint> = plot.fit.known().collect();

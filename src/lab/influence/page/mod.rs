@@ -1,6 +1,8 @@
 //! The Influence tab: what to look at on the left, the tinted text with its rows in the middle, what
 //! it shows on the right.
 
+mod empty;
+
 use egui::{Label, Popup, Rect, Role, ScrollArea, Sense, Ui, WidgetInfo, vec2};
 
 use super::document::InfluenceDocument;
@@ -13,26 +15,22 @@ use super::plot::{
 use super::state::{InfluenceRun, InfluenceTarget, blocking_reason, pinned, pinned_words};
 use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
-use crate::design::icons::Icon;
 use crate::design::theme::Theme;
-use crate::design::widgets::{Button, Chip, checkbox, menu_item, progress_bar};
+use crate::design::widgets::{Chip, checkbox, menu_item};
 use crate::generation::formatting::counted;
 use crate::lab::frame::bar::{export_files_ui, note_ui};
-use crate::lab::frame::setup::{FOOT, form_area_ui, row_ui as form_row_ui};
-use crate::lab::frame::{Columns, Selection, Tab, TabPage};
-use crate::lab::{LabCommand, LabTab};
-use crate::state::{Action, AppState, Command, PaneId, RunStatus, capitalize};
-use crate::ui::keys::key_words;
-
-const EMPTY: &str = "Press Measure to leave out each part of the text in turn. You will see which of \
-    them the model’s choice depends on.";
+use crate::lab::frame::setup::row_ui as form_row_ui;
+use crate::lab::frame::{Columns, Foot, Labels, Selection, Tab, empty as frame_empty};
+use crate::state::{AppState, Command, PaneId, RunStatus, capitalize};
 
 /// The share of the height that the text takes at most.
 const TEXT: f32 = 0.34;
 
 pub(in crate::lab) const TAB: Tab = Tab {
     bar: |ui, state, commands| bar_ui(ui, state, commands),
-    page: TabPage::ThreeColumns(influence_tab_ui),
+    form: |ui, state, _| form_ui(ui, state),
+    foot,
+    results: results_ui,
     selection: Some(Selection {
         step: |lab, rows, columns| {
             if let Some(run) = &mut lab.influence.run {
@@ -65,27 +63,18 @@ fn export_ui(ui: &mut Ui, is_there: bool, commands: &mut Vec<Command>) {
     export_files_ui(ui, "Export the measurement", is_there, items, commands);
 }
 
-/// Draws the three columns.
-fn influence_tab_ui(
-    ui: &mut Ui,
-    columns: Columns,
-    state: &mut AppState,
-    commands: &mut Vec<Command>,
-) {
-    let left = columns.left;
-    let (form, foot) = left.split_top_bottom_at_y(left.bottom() - FOOT);
-    form_area_ui(ui, form, |ui| form_ui(ui, state));
-    foot_ui(&mut child_ui(ui, foot, "foot"), state, commands);
+/// Draws the text with its rows, and what they show.
+fn results_ui(ui: &mut Ui, columns: Columns, state: &mut AppState, _commands: &mut Vec<Command>) {
     let run = state.lab.influence.run.as_ref();
     let Some((run, results)) = run.and_then(|run| Some((run, run.results.as_ref()?))) else {
         let words = match run.map(|run| &run.status) {
             Some(RunStatus::Failed { error }) => capitalize(error),
             Some(RunStatus::Waiting | RunStatus::Running) => "Waiting for the engine".to_owned(),
-            Some(RunStatus::Complete | RunStatus::Stopped) | None => EMPTY.to_owned(),
+            Some(RunStatus::Complete | RunStatus::Stopped) | None => {
+                return empty::empty_ui(ui, columns, state);
+            }
         };
-        let label = Label::new(Face::Body.text(words).color(Theme::of(ui).text_3));
-        ui.put(columns.middle, label.wrap().halign(egui::Align::Center));
-        return;
+        return frame_empty::about_ui(ui, columns.middle, &words);
     };
     let plot = InfluencePlot {
         results,
@@ -161,40 +150,19 @@ fn menu_ui(ui: &mut Ui, name: &str, current: &str, items: impl FnOnce(&mut Ui)) 
     });
 }
 
-/// Draws the progress, and the button that starts or stops the measurement.
-fn foot_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
-    let column = ui.max_rect();
-    let theme = Theme::of(ui);
-    let reason = blocking_reason(state);
+/// Returns what stands below the form.
+fn foot(state: &AppState) -> Foot {
+    let labels = Labels {
+        run: "Measure",
+        stop: "Stop",
+        stop_hint: "The measurements so far are kept",
+    };
+    let progress = |run: &InfluenceRun| {
+        let share = run.fraction().unwrap_or_default();
+        (Some(share as f32), run.summary())
+    };
     let run = state.lab.influence.run.as_ref();
-    if let Some(run) = run.filter(|run| run.status.is_running()) {
-        progress_bar(ui, run.fraction().unwrap_or_default() as f32);
-        let label = ui.label(Face::Small.text(run.summary()).color(theme.text_2));
-        label.widget_info(|| WidgetInfo::labeled(Role::Status, true, run.summary()));
-    } else if let Some(RunStatus::Failed { error }) = run.map(|run| &run.status) {
-        let words = Face::Small.text(capitalize(error)).color(theme.error);
-        ui.add(Label::new(words).truncate());
-    } else if let Some(reason) = &reason {
-        let words = Face::Small.text(reason).color(theme.text_2);
-        ui.add(Label::new(words).truncate());
-    }
-    let button = Rect::from_min_max(column.left_bottom() - vec2(0.0, 36.0), column.max);
-    let mut ui = child_ui(ui, button, "run");
-    if state.lab.is_running(LabTab::Influence) {
-        let stop = Button::run("Stop", false).icon(Icon::Stop).hint("Esc");
-        if ui.add(stop.width(column.width())).clicked() {
-            commands.push(Command::Lab(LabCommand::Stop(LabTab::Influence)));
-        }
-        return;
-    }
-    let hint = key_words(&ui, Action::Generate);
-    let measure = Button::run("Measure", true).icon(Icon::Play).hint(&hint);
-    let response = ui
-        .add_enabled(reason.is_none(), measure.width(column.width()))
-        .on_disabled_hover_text(reason.unwrap_or_default());
-    if response.clicked() {
-        commands.push(Command::Lab(LabCommand::Run(LabTab::Influence)));
-    }
+    Foot::new(labels, run, progress, blocking_reason(state))
 }
 
 /// Draws the text, the rows and the candidates. Returns the part that was clicked.

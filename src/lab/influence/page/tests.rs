@@ -26,7 +26,7 @@ fn window(state: AppState) -> Window {
 #[test]
 fn the_shortcut_measures_and_escape_stops() {
     let mut window = window(opened());
-    window.get_by_label_contains("Press Measure");
+    window.get_by_label_contains("One row for each part of the text");
     key(&mut window, Modifiers::COMMAND, Key::Enter);
     assert!(window.state().lab.is_running(LabTab::Influence));
     key(&mut window, Modifiers::NONE, Key::Escape);

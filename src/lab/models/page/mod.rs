@@ -1,41 +1,35 @@
-//! The Two models tab: the text with its divergences and their plots on the left, what to compare
-//! and what was found on the right.
+//! The Two models tab: what to compare on the left, the text with its divergences and their plots in
+//! the middle, what was found on the right.
 
 mod choices;
+mod empty;
 mod reading;
 #[cfg(test)]
 mod tests;
 mod text;
 
-use egui::{Label, Rect, Ui};
+use egui::Ui;
 
 use self::choices::choices_ui;
 use self::reading::reading_ui;
 use self::text::text_ui;
 use crate::design::child_ui::child_ui;
-use crate::design::fonts::Face;
-use crate::design::icons::Icon;
-use crate::design::theme::Theme;
-use crate::design::widgets::Button;
-use crate::lab::frame::bar::{export_files_ui, status_ui};
-use crate::lab::frame::{Selection, Tab, TabPage};
+use crate::lab::frame::bar::{export_files_ui, note_ui};
+use crate::lab::frame::{Columns, Foot, Labels, Selection, Tab, empty as frame_empty};
 use crate::lab::models::ModelsDocument;
 use crate::lab::models::ModelsRun;
 use crate::lab::models::plot::model_comparison_ui;
 use crate::lab::models::state::models_blocking_reason;
-use crate::lab::{LabCommand, LabTab};
-use crate::state::{Action, AppState, Command, ResultFormat, RunStatus, capitalize};
-use crate::ui::keys::key_words;
-
-const EMPTY: &str = "Press Compare to let both models read the same text. You will see where their \
-    probabilities differ, and whether that changes which tokens are chosen.";
+use crate::state::{AppState, Command, ResultFormat, RunStatus, capitalize};
 
 /// The share of the height that the text takes above its plots.
 const TEXT: f32 = 0.34;
 
 pub(in crate::lab) const TAB: Tab = Tab {
     bar: |ui, state, commands| models_bar_ui(ui, state, commands),
-    page: TabPage::TwoColumns(models_tab_ui),
+    form: choices_ui,
+    foot,
+    results: |ui, columns, state, _| results_ui(ui, columns, state),
     selection: Some(Selection {
         step: |lab, rows, columns| {
             if let Some(run) = &mut lab.models.run {
@@ -48,7 +42,7 @@ pub(in crate::lab) const TAB: Tab = Tab {
     keys: None,
 };
 
-/// Draws the progress of the comparison of two models, its button, and its export menu.
+/// Draws the summary of the comparison and its export menu.
 fn models_bar_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     let run = state.lab.models.run.as_ref();
     let compared = run.and_then(|run| run.compared.as_ref());
@@ -64,67 +58,48 @@ fn models_bar_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         }),
         commands,
     );
-    compare_ui(ui, state, commands);
+    // Below the form it says how far a run has come.
+    if let Some(run) = run.filter(|run| !run.status.is_running()) {
+        note_ui(ui, &run.summary());
+    }
 }
 
-/// Draws the text and its plots on the left, and the rest on the right.
-fn models_tab_ui(
-    ui: &mut Ui,
-    [left, right]: [Rect; 2],
-    state: &mut AppState,
-    commands: &mut Vec<Command>,
-) {
-    let mut side = child_ui(ui, right, "choices");
-    choices_ui(&mut side, state, commands);
-    side.separator();
+/// Returns what stands below the form.
+fn foot(state: &AppState) -> Foot {
+    let labels = Labels {
+        run: "Compare",
+        stop: "Stop",
+        stop_hint: "The results so far are kept",
+    };
+    let progress = |run: &ModelsRun| (fraction_done(run), run.summary());
+    let run = state.lab.models.run.as_ref();
+    Foot::new(labels, run, progress, models_blocking_reason(state))
+}
+
+/// Draws the text and its plots, and what was found.
+fn results_ui(ui: &mut Ui, columns: Columns, state: &mut AppState) {
+    let Columns { middle, right, .. } = columns;
     let run = state.lab.models.run.as_ref();
     let Some((run, compared)) = run.and_then(|run| Some((run, run.compared.as_ref()?))) else {
         let words = match run.map(|run| &run.status) {
             Some(RunStatus::Failed { error }) => capitalize(error),
-            Some(RunStatus::Stopped) | None => EMPTY.to_owned(),
+            Some(RunStatus::Stopped) | None => return empty::empty_ui(ui, columns, state),
             Some(_) => "Loading the other model".to_owned(),
         };
-        let color = Theme::of(ui).text_3;
-        let label = Label::new(Face::Body.text(words).color(color)).wrap();
-        ui.put(left, label.halign(egui::Align::Center));
-        return;
+        return frame_empty::about_ui(ui, middle, &words);
     };
+    let mut side = child_ui(ui, right, "reading");
     let mut selected = run.selected;
     reading_ui(&mut side, run, compared, &mut selected);
-    let mut plots = left;
+    let mut plots = middle;
     if compared.facts.has_same_tokens {
-        let (text, below) = left.split_top_bottom_at_fraction(TEXT);
+        let (text, below) = middle.split_top_bottom_at_fraction(TEXT);
         text_ui(&mut child_ui(ui, text, "text"), compared, &mut selected);
         plots = below.with_min_y(below.top() + 12.0);
     }
     model_comparison_ui(&child_ui(ui, plots, "plots"), plots, compared);
     if let Some(run) = &mut state.lab.models.run {
         run.selected = selected;
-    }
-}
-
-/// Draws the progress of the comparison, and the button that starts or stops it, from right to
-/// left.
-fn compare_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
-    if state.lab.is_running(LabTab::Models) {
-        let stop = Button::new("Stop").icon(Icon::Stop).hint("Esc");
-        let hint = "The results so far are kept";
-        if ui.add(stop).on_hover_text(hint).clicked() {
-            commands.push(Command::Lab(LabCommand::Stop(LabTab::Models)));
-        }
-    } else {
-        let reason = models_blocking_reason(state);
-        let hint = key_words(ui, Action::Generate);
-        let button = Button::new("Compare").icon(Icon::Play).hint(&hint);
-        let response = ui
-            .add_enabled(reason.is_none(), button)
-            .on_disabled_hover_text(reason.unwrap_or_default());
-        if response.clicked() {
-            commands.push(Command::Lab(LabCommand::Run(LabTab::Models)));
-        }
-    }
-    if let Some(run) = &state.lab.models.run {
-        status_ui(ui, &run.summary(), fraction_done(run));
     }
 }
 

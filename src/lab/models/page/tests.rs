@@ -73,7 +73,7 @@ fn is_shown(window: &Window, words: &str) -> bool {
 #[test]
 fn the_shortcut_compares_and_escape_cancels_the_load() {
     let mut window = window(ready_to_compare());
-    assert!(is_shown(&window, "Press Compare"));
+    assert!(is_shown(&window, "Both models will read the same text"));
     key(&mut window, Modifiers::COMMAND, Key::Enter);
     assert!(window.state().lab.is_running(LabTab::Models));
     assert!(is_shown(&window, "Loading the other model, 0 %"));

@@ -1,17 +1,17 @@
 //! What the tab shows before there are tasks: where to get them, and what the table will look like.
 
 use egui::{
-    Align2, Label, Rect, Response, Role, Sense, Stroke, StrokeKind, Ui, Vec2, ViewportCommand,
-    WidgetInfo, pos2, vec2,
+    Align2, Rect, Response, Role, Sense, Stroke, StrokeKind, Ui, Vec2, ViewportCommand, WidgetInfo,
+    pos2, vec2,
 };
 
 use super::setup::{ask_file, list_field_ui};
-use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
 use crate::design::icons::Icon;
 use crate::design::theme::Theme;
 use crate::design::widgets::{ControlColors, SMALL_BADGE, focus_ring, paint_badge, paint_fill};
 use crate::lab::LabCommand;
+use crate::lab::frame::empty;
 use crate::lab::frame::setup::number_ui;
 use crate::lab::prompts::state::{EXAMPLES, N_MAX_ANSWERS};
 use crate::lab::prompts::{PromptsCommand, PromptsTab};
@@ -153,23 +153,7 @@ pub(super) fn table_ui(ui: &mut Ui, area: Rect, n_panes: usize) {
     }
     let top = body.top() + 6.0 + middle as f32 * ROW;
     let row = Rect::from_x_y_ranges(area.x_range(), top..=top + ROW);
-    about_ui(ui, row);
-}
-
-/// Says what the table will show, in a row that is kept free or in two.
-fn about_ui(ui: &mut Ui, row: Rect) {
-    let theme = Theme::of(ui);
-    let words = Face::Body.text(TABLE).color(theme.text_2);
-    let height = if Face::Body.width(ui, TABLE) > row.width() {
-        // Two lines cover the cells around them.
-        let back = row.expand2(vec2(0.0, 12.0));
-        ui.painter().rect_filled(back, 0, theme.surface_1);
-        2.0 * Face::Body.row()
-    } else {
-        Face::Body.row()
-    };
-    let lines = Rect::from_center_size(row.center(), vec2(row.width(), height));
-    child_ui(ui, lines, "about").vertical_centered(|ui| ui.add(Label::new(words).wrap()));
+    empty::about_ui(ui, row, TABLE);
 }
 
 /// Draws the bars for a prompt and what is expected.
@@ -190,27 +174,5 @@ fn outline_row_ui(ui: &Ui, left: f32, cells: f32, row: usize, top: f32) {
     bar(left, prompt, end - 12.0);
     if has_both {
         bar(end, expected, cells - 12.0);
-    }
-}
-
-/// Draws the outline of a cell's answers.
-pub(super) fn cell_ui(ui: &Ui, area: Rect) {
-    let theme = Theme::of(ui);
-    let words = "The answers of the cell you select";
-    let run = TextRun::new(words, Face::Body, theme.text_3);
-    let at = area.left_top() + vec2(0.0, 14.0);
-    paint_text_within(ui, at, Align2::LEFT_CENTER, run, area.width());
-    let edge = Stroke::new(1.0, theme.stroke_1);
-    let y = area.top() + 34.0;
-    ui.painter().hline(area.x_range(), y, edge);
-    for (index, share) in [0.3, 0.98, 0.9, 0.92, 0.45, 0.0, 0.3, 0.86, 0.94, 0.96, 0.5]
-        .into_iter()
-        .enumerate()
-    {
-        let at = pos2(area.left(), y + 16.0 + index as f32 * 19.0);
-        let bar = Rect::from_min_size(at, vec2(share * area.width(), BAR));
-        if bar.width() > 0.0 && bar.bottom() < area.bottom() {
-            ui.painter().rect_filled(bar, 3, theme.stroke_1);
-        }
     }
 }

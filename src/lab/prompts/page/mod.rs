@@ -14,7 +14,7 @@ mod tests;
 
 use egui::{Event, Label, Popup, Rect, Ui, vec2};
 
-use self::setup::setup_ui;
+use self::setup::{foot, form_ui};
 use super::document::PromptsDocument;
 use super::state::{CurveRun, PromptsCommand, PromptsTab, TaskSource, TaskView, TasksRun};
 use crate::design::child_ui::child_ui;
@@ -23,12 +23,14 @@ use crate::design::theme::Theme;
 use crate::design::widgets::switch_part;
 use crate::lab::LabCommand;
 use crate::lab::frame::bar::{export_files_ui, note_ui};
-use crate::lab::frame::{Columns, Selection, Tab, TabPage};
+use crate::lab::frame::{Columns, Selection, Tab, empty as frame_empty};
 use crate::state::{AppState, Command, RunStatus, capitalize};
 
 pub(in crate::lab) const TAB: Tab = Tab {
     bar: bar_ui,
-    page: TabPage::ThreeColumns(prompts_tab_ui),
+    form: form_ui,
+    foot,
+    results: results_ui,
     selection: Some(Selection {
         step: |lab, rows, columns| {
             let PromptsTab { view, runs, .. } = &mut lab.prompts;
@@ -106,16 +108,8 @@ fn export_ui(ui: &mut Ui, is_there: bool, commands: &mut Vec<Command>) {
     export_files_ui(ui, "Export the answers", is_there, items, commands);
 }
 
-/// Draws the three columns.
-fn prompts_tab_ui(
-    ui: &mut Ui,
-    columns: Columns,
-    state: &mut AppState,
-    commands: &mut Vec<Command>,
-) {
-    take_pasted(ui, &mut state.lab.prompts);
-    state.lab.prompts.form.prepare();
-    setup_ui(&mut child_ui(ui, columns.left, "setup"), state, commands);
+/// Draws the table or the curve, and what is selected in it.
+fn results_ui(ui: &mut Ui, columns: Columns, state: &mut AppState, commands: &mut Vec<Command>) {
     match state.lab.prompts.view {
         TaskView::Table => table_ui(ui, columns, state, commands),
         TaskView::AnySetting => any_setting::show(ui, columns, state, commands),
@@ -127,7 +121,7 @@ fn table_ui(ui: &mut Ui, columns: Columns, state: &mut AppState, commands: &mut 
     let prompts = &mut state.lab.prompts;
     let Some(run) = &mut prompts.runs.table else {
         empty::table_ui(ui, columns.middle, n_panes);
-        empty::cell_ui(ui, columns.right);
+        frame_empty::texts_ui(ui, columns.right, "The answers of the cell you select");
         return;
     };
     if let RunStatus::Failed { error } = &run.status
@@ -149,7 +143,7 @@ fn sentence_ui(ui: &mut Ui, area: Rect, words: &str) {
 }
 
 /// Uses a pasted list if there is none yet, unless a field takes it.
-fn take_pasted(ui: &Ui, prompts: &mut PromptsTab) {
+pub(super) fn take_pasted(ui: &Ui, prompts: &mut PromptsTab) {
     let form = &prompts.form;
     let is_empty = form.source == TaskSource::Typed && form.typed.trim().is_empty();
     if !is_empty || ui.text_edit_focused() || Popup::is_any_open(ui) {

@@ -1,4 +1,4 @@
-//! The Stability tab's menus: which text to map, and whether to map all of it or one token.
+//! The Stability tab's menus: which text to map, whether to map all of it or one token, and over what.
 
 use egui::{Align, Layout, Popup, Ui};
 
@@ -6,18 +6,35 @@ use crate::design::widgets::{Chip, Number, menu_item};
 use crate::generation::Generation;
 use crate::generation::formatting::quoted;
 use crate::lab::frame::setup::row_ui;
-use crate::lab::stability::{StabilityRun, StabilityScope};
+use crate::lab::stability::{StabilityAxes, StabilityRun, StabilityScope};
 use crate::plots::count;
 use crate::state::{AppState, Pane};
 
-/// The height of both menus.
-pub(super) const CHOICES: f32 = 76.0;
-
-/// Draws the menus that choose the text and what to map of it.
+/// Draws the menus that choose the text, what to map of it, and what to vary.
 pub(super) fn choices_ui(ui: &mut Ui, state: &mut AppState) {
     ui.spacing_mut().item_spacing.y = 6.0;
     text_ui(ui, state);
     scope_ui(ui, state);
+    axes_ui(ui, &mut state.lab.stability.axes);
+}
+
+/// Draws the menu of the two settings that the map varies.
+fn axes_ui(ui: &mut Ui, axes: &mut StabilityAxes) {
+    row_ui(ui, "Over", |ui| {
+        let name = format!("Map over {}", axes.name());
+        let response = ui.add(Chip::new(axes.name()).name(&name).chevron());
+        Popup::menu(&response)
+            .width(160.0)
+            .gap(4.0)
+            .accessible_name("Map over")
+            .show(|ui| {
+                for choice in StabilityAxes::ALL {
+                    if menu_item(ui, choice.name(), "", choice == *axes).clicked() {
+                        *axes = choice;
+                    }
+                }
+            });
+    });
 }
 
 fn text_ui(ui: &mut Ui, state: &mut AppState) {

@@ -1,6 +1,7 @@
 //! The Sweep tab: what to vary on the left, the pictures in the middle, the texts of a cell on the
 //! right.
 
+mod empty;
 mod pictures;
 mod setup;
 #[cfg(test)]
@@ -10,7 +11,7 @@ mod texts;
 use egui::{Popup, Ui};
 
 use self::pictures::pictures_ui;
-use self::setup::setup_ui;
+use self::setup::{foot, form_ui};
 use self::texts::texts_ui;
 use crate::analysis::sweep::Metric;
 use crate::design::child_ui::child_ui;
@@ -18,14 +19,16 @@ use crate::design::icons::{Icon, icon_button};
 use crate::design::widgets::{Chip, menu_item, submenu};
 use crate::lab::LabCommand;
 use crate::lab::frame::bar::note_ui;
-use crate::lab::frame::{Columns, Selection, Tab, TabPage};
+use crate::lab::frame::{Columns, Selection, Tab};
 use crate::lab::sweep::SweepDocument;
 use crate::lab::sweep::{SweepCommand, SweepPicture};
 use crate::state::{AppState, Command, PictureFormat};
 
 pub(in crate::lab) const TAB: Tab = Tab {
     bar: bar_ui,
-    page: TabPage::ThreeColumns(sweep_tab_ui),
+    form: form_ui,
+    foot,
+    results: results_ui,
     selection: Some(Selection {
         step: |lab, rows, columns| lab.sweep.move_selection(rows, columns),
         open: |lab| {
@@ -36,14 +39,15 @@ pub(in crate::lab) const TAB: Tab = Tab {
     keys: None,
 };
 
-fn sweep_tab_ui(ui: &mut Ui, columns: Columns, state: &mut AppState, commands: &mut Vec<Command>) {
+fn results_ui(ui: &mut Ui, columns: Columns, state: &mut AppState, commands: &mut Vec<Command>) {
     let Columns {
-        left,
         middle,
         right,
         is_wide,
     } = columns;
-    setup_ui(&mut child_ui(ui, left, "setup"), state, commands);
+    if state.lab.sweep.run.is_none() {
+        return empty::empty_ui(ui, columns, state);
+    }
     pictures_ui(&mut child_ui(ui, middle, "pictures"), is_wide, state);
     texts_ui(&mut child_ui(ui, right, "texts"), state, commands);
 }

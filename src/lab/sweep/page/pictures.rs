@@ -1,6 +1,5 @@
 //! The middle column: one picture in a narrow window, several in a wide one.
 
-use egui::text::LayoutJob;
 use egui::{Rect, Ui, pos2, vec2};
 
 use crate::analysis::sweep::{Metric, SweepResults};
@@ -33,11 +32,7 @@ const MAX_CELL: egui::Vec2 = vec2(150.0, 78.0);
 pub(super) fn pictures_ui(ui: &mut Ui, is_wide: bool, state: &mut AppState) {
     let area = ui.max_rect();
     let Some(sweep) = state.lab.sweep.run.as_ref() else {
-        return sentence_ui(
-            ui,
-            area,
-            "Choose one or two numbers to vary, and run the sweep.",
-        );
+        return;
     };
     let results = &sweep.results;
     let selected = state.lab.sweep.shown_cell();
@@ -113,7 +108,7 @@ fn picture_ui(
 }
 
 /// Returns the part of a rectangle that the picture takes if its cells are not too large.
-fn fitted(rect: Rect, results: &SweepResults) -> Rect {
+pub(super) fn fitted(rect: Rect, results: &SweepResults) -> Rect {
     let setup = &results.setup;
     if setup.columns.is_none() {
         let height = rect.height().min(rect.width() * 0.75);
@@ -123,21 +118,6 @@ fn fitted(rect: Rect, results: &SweepResults) -> Rect {
     let most = n * MAX_CELL + vec2(48.0, 72.0);
     Rect::from_min_size(rect.min, rect.size().min(most))
 }
-
-fn sentence_ui(ui: &Ui, area: Rect, sentence: &str) {
-    let color = Theme::of(ui).text_3;
-    let font = Face::Body.font();
-    let width = (area.width() - 2.0 * SENTENCE_MARGIN).max(0.0);
-    let mut job = LayoutJob::simple(sentence.to_owned(), font, color, width);
-    job.halign = egui::Align::Center;
-    let galley = ui.painter().layout_job(job);
-    let top = area.center().y - galley.size().y / 2.0;
-    ui.painter()
-        .galley(pos2(area.center().x, top), galley, color);
-}
-
-/// The space on each side of a sentence in an empty page, in points.
-const SENTENCE_MARGIN: f32 = 12.0;
 
 /// Says where the main figures are lowest and highest.
 fn reading_ui(ui: &mut Ui, results: &SweepResults) {

@@ -1,32 +1,21 @@
-//! The left column: what to vary, what stays the same, and what the sweep costs.
+//! The setup: what to vary, what stays the same, and what the sweep costs.
 
-use egui::{Align, Label, Layout, Popup, Rect, TextEdit, Ui};
+use egui::{Label, Popup, TextEdit, Ui};
 
 use crate::analysis::sweep::{Keep, Parameter};
-use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
-use crate::design::icons::Icon;
 use crate::design::theme::Theme;
-use crate::design::widgets::{
-    Button, Chip, cut_note, field_frame, long_text, menu_item, progress_bar,
-};
-use crate::lab::frame::setup::{FOOT, axes_ui, base_ui, form_area_ui, number_ui, row_ui};
-use crate::lab::sweep::SweepCommand;
-use crate::lab::sweep::state::sweep_blocking_reason;
-use crate::lab::sweep::state::{sweep_base, sweep_cost};
-use crate::lab::{LabCommand, LabTab};
-use crate::state::{Action, AppState, Command, RunStatus};
-use crate::ui::keys::{entered, key_words};
+use crate::design::widgets::{Chip, cut_note, field_frame, long_text, menu_item};
+use crate::lab::LabCommand;
+use crate::lab::frame::setup::{axes_ui, base_ui, number_ui, row_ui};
+use crate::lab::frame::{Foot, Labels, Note};
+use crate::lab::sweep::state::{sweep_base, sweep_blocking_reason, sweep_cost};
+use crate::lab::sweep::{SweepCommand, SweepRun};
+use crate::state::{AppState, Command};
+use crate::ui::keys::entered;
 
-/// Draws the column.
-pub(super) fn setup_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
-    let column = ui.max_rect();
-    let (body, foot) = column.split_top_bottom_at_y(column.bottom() - FOOT);
-    form_area_ui(ui, body, |ui| form_ui(ui, state, commands));
-    foot_ui(&mut child_ui(ui, foot, "foot"), state, commands);
-}
-
-fn form_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
+/// Draws the form.
+pub(super) fn form_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     let heading = Face::SmallMedium.text("What to vary");
     ui.label(heading.color(Theme::of(ui).text_1));
     let form = &mut state.lab.sweep.form;
@@ -131,49 +120,21 @@ fn cost_ui(ui: &mut Ui, state: &AppState) {
     ui.add(Label::new(Face::Small.text(words).color(color)).wrap());
 }
 
-/// Draws the progress, and the button that starts or stops the sweep.
-fn foot_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
-    let column = ui.max_rect();
-    let width = column.width();
-    let theme = Theme::of(ui);
-    let sweep = state.lab.sweep.run.as_ref();
-    if let Some(sweep) = sweep.filter(|sweep| sweep.status.is_running()) {
-        progress_bar(ui, sweep.progress.fraction() as f32);
-        ui.horizontal(|ui| {
-            let done = sweep.done_words();
-            let label = ui.label(Face::Small.text(done).color(theme.text_2));
-            label.widget_info(|| {
-                egui::WidgetInfo::labeled(egui::Role::Status, true, sweep.done_words())
-            });
-            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                let left = sweep.left_words().unwrap_or_default();
-                ui.label(Face::Small.text(left).color(theme.text_3));
-            });
-        });
-    } else if let Some(RunStatus::Failed { error }) = sweep.map(|sweep| &sweep.status) {
-        let words = Face::Small.text(crate::state::capitalize(error));
-        ui.add(Label::new(words.color(theme.error)).truncate());
+/// Returns what stands below the form.
+pub(super) fn foot(state: &AppState) -> Foot {
+    let labels = Labels {
+        run: "Run the sweep",
+        stop: "Stop and keep results",
+        stop_hint: "The texts so far are kept",
+    };
+    let run = state.lab.sweep.run.as_ref();
+    let progress = |run: &SweepRun| {
+        let share = run.progress.fraction() as f32;
+        (Some(share), run.done_words())
+    };
+    let mut foot = Foot::new(labels, run, progress, sweep_blocking_reason(state));
+    if let (Some(Note::Progress(_, _, left)), Some(run)) = (&mut foot.note, run) {
+        *left = run.left_words().unwrap_or_default();
     }
-    let button = Rect::from_min_max(column.left_bottom() - egui::vec2(0.0, 36.0), column.max);
-    let mut ui = child_ui(ui, button, "run");
-    if state.lab.is_running(LabTab::Sweep) {
-        let stop = Button::run("Stop and keep results", false)
-            .icon(Icon::Stop)
-            .hint("Esc");
-        if ui.add(stop.width(width)).clicked() {
-            commands.push(Command::Lab(LabCommand::Stop(LabTab::Sweep)));
-        }
-        return;
-    }
-    let reason = sweep_blocking_reason(state);
-    let hint = key_words(&ui, Action::Generate);
-    let run = Button::run("Run the sweep", true)
-        .icon(Icon::Play)
-        .hint(&hint);
-    let response = ui
-        .add_enabled(reason.is_none(), run.width(width))
-        .on_disabled_hover_text(reason.unwrap_or_default());
-    if response.clicked() {
-        commands.push(Command::Lab(LabCommand::Run(LabTab::Sweep)));
-    }
+    foot
 }

@@ -26,6 +26,17 @@ pub(crate) struct SweepMap {
     pub ends: [String; 2],
     /// Whether equal steps of color stand for equal ratios.
     pub is_logarithmic: bool,
+    /// The panes to mark.
+    pub marks: Vec<Mark>,
+}
+
+/// A pane whose settings lie on the map.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Mark {
+    /// The pane's index.
+    pub pane: usize,
+    /// The row and the column, with a fraction between two of them.
+    pub at: [f64; 2],
 }
 
 impl SweepMap {
@@ -60,6 +71,7 @@ impl SweepMap {
                 ends.map(|end| metric.format(end))
             }),
             is_logarithmic: metric == Metric::Perplexity,
+            marks: Vec::new(),
         }
     }
 

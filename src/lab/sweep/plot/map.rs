@@ -8,6 +8,7 @@ use egui::{
 use super::data::SweepMap;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
+use crate::design::widgets::{SMALL_BADGE, paint_badge};
 use crate::plots::{
     AROUND, MapResponse, PicturePlot, Target, TextRun, count, heat_legend, heat_step, paint_text,
     paint_text_within,
@@ -59,6 +60,11 @@ pub(crate) fn map_ui(
             }
         }
     }
+    for mark in &map.marks {
+        let center = layout.center(mark.at);
+        let badge = Rect::from_center_size(center, Vec2::splat(SMALL_BADGE));
+        paint_badge(ui.painter(), theme, badge, mark.pane);
+    }
     if let Some(cell) = selected.filter(|cell| *cell < map.values.len()) {
         let ink = match map.values.get(cell).copied().flatten() {
             Some(value) => theme.heat_ink(heat_step(map.place_of(value))),
@@ -78,7 +84,7 @@ fn cell_id(ui: &Ui, map: &SweepMap, cell: usize) -> Id {
 fn paint_cell(ui: &Ui, rect: Rect, map: &SweepMap, cell: usize) {
     let theme = Theme::of(ui);
     let Some(value) = map.values.get(cell).copied().flatten() else {
-        let edge = Stroke::new(1.0, theme.stroke_1);
+        let edge = Stroke::new(1.0, theme.stroke_2);
         ui.painter().rect_stroke(rect, 2, edge, StrokeKind::Inside);
         return;
     };
@@ -144,6 +150,11 @@ impl Layout {
         let corner = self.origin + place * self.pitch;
         let gap = GAP.min(self.pitch.min_elem() / 4.0);
         Rect::from_min_size(corner, self.pitch - Vec2::splat(gap))
+    }
+
+    /// Returns the center of a cell, or a point between two of them.
+    fn center(&self, [row, column]: [f64; 2]) -> Pos2 {
+        self.cell(0).center() + vec2(column as f32, row as f32) * self.pitch
     }
 
     /// Labels the rows and columns, or only some of them if space is short, and names the numbers.

@@ -9,6 +9,6 @@ mod map;
 mod scatter;
 
 pub(super) use curve::{Curve, curve_ui};
-pub(super) use data::SweepMap;
+pub(super) use data::{Mark, SweepMap};
 pub(super) use map::map_ui;
 pub(super) use scatter::{Scatter, scatter_ui};

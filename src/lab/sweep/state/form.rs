@@ -120,7 +120,7 @@ pub(in crate::lab::sweep) fn sweep_base(state: &AppState) -> Option<&Pane> {
 }
 
 /// Returns what the next sweep does, or why it can't run.
-pub(super) fn sweep_setup(state: &AppState) -> Result<SweepSetup, String> {
+pub(in crate::lab::sweep) fn sweep_setup(state: &AppState) -> Result<SweepSetup, String> {
     let form = &state.lab.sweep.form;
     let Some(base) = sweep_base(state) else {
         return Err("Add a pane first".to_owned());

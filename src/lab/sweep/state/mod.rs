@@ -4,10 +4,9 @@ mod form;
 mod run;
 
 pub use form::{SweepForm, SweepSettings};
-pub(super) use form::{sweep_base, sweep_cost};
+pub(super) use form::{sweep_base, sweep_cost, sweep_setup};
 pub use run::{KeptSweep, SweepRun};
 
-use self::form::sweep_setup;
 use crate::analysis::sweep::Metric;
 use crate::generation::{PromptText, SweepPlan};
 use crate::lab::open_pane::{open_pane_with, open_prompt_with};

@@ -1,44 +1,42 @@
-//! The progress, and the button that starts or stops the run.
+//! What stands below the form.
 
-use egui::{Label, Rect, Role, Ui, WidgetInfo, vec2};
-
-use crate::design::child_ui::child_ui;
-use crate::design::fonts::Face;
-use crate::design::icons::Icon;
-use crate::design::theme::Theme;
-use crate::design::widgets::{Button, progress_bar};
+use crate::lab::frame::{Foot, Labels, Note};
 use crate::lab::prompts::PromptsTab;
-use crate::lab::prompts::state::{TaskView, blocking_reason};
-use crate::lab::{LabCommand, LabTab};
-use crate::state::{Action, AppState, Command, RunStatus, capitalize};
-use crate::ui::keys::key_words;
+use crate::lab::prompts::state::{CurveRun, TaskView, TasksRun, blocking_reason};
+use crate::state::AppState;
 
-/// Draws both at the bottom of the column.
-pub(super) fn foot_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
-    let column = ui.max_rect();
-    let reason = blocking_reason(state);
-    status_ui(ui, &state.lab.prompts, reason.as_deref());
-    let button = Rect::from_min_max(column.left_bottom() - vec2(0.0, 36.0), column.max);
-    let mut ui = child_ui(ui, button, "run");
-    if state.lab.is_running(LabTab::Prompts) {
-        let stop = Button::run("Stop and keep answers", false)
-            .icon(Icon::Stop)
-            .hint("Esc");
-        if ui.add(stop.width(column.width())).clicked() {
-            commands.push(Command::Lab(LabCommand::Stop(LabTab::Prompts)));
-        }
-        return;
+/// Returns how far the run is, or why there is none.
+pub(in crate::lab::prompts::page) fn foot(state: &AppState) -> Foot {
+    let prompts = &state.lab.prompts;
+    let labels = Labels {
+        run: verb(prompts),
+        stop: "Stop and keep answers",
+        stop_hint: "The answers so far are kept",
+    };
+    // Before there are tasks, the form says where to get them.
+    let blocked = blocking_reason(state);
+    let has_tasks = prompts.form.tasks().is_ok();
+    let table = prompts.runs.table.as_ref();
+    let curve = prompts.runs.curve.as_ref();
+    let is_curve = match prompts.view {
+        TaskView::Table => table.is_none_or(|run| !run.is_running()) && is_running(curve),
+        TaskView::AnySetting => !table.is_some_and(TasksRun::is_running),
+    };
+    let mut foot = if is_curve {
+        let progress = |run: &CurveRun| (Some(run.fraction()), run.summary());
+        Foot::new(labels, curve, progress, blocked)
+    } else {
+        let progress = |run: &TasksRun| (Some(run.fraction()), run.summary());
+        Foot::new(labels, table, progress, blocked)
+    };
+    if !has_tasks && matches!(foot.note, Some(Note::Words(_))) {
+        foot.note = None;
     }
-    let hint = key_words(&ui, Action::Generate);
-    let run = Button::run(verb(&state.lab.prompts), true)
-        .icon(Icon::Play)
-        .hint(&hint);
-    let response = ui
-        .add_enabled(reason.is_none(), run.width(column.width()))
-        .on_disabled_hover_text(reason.unwrap_or_default());
-    if response.clicked() {
-        commands.push(Command::Lab(LabCommand::Run(LabTab::Prompts)));
-    }
+    foot
+}
+
+fn is_running(curve: Option<&CurveRun>) -> bool {
+    curve.is_some_and(CurveRun::is_running)
 }
 
 /// Returns what the button does: it judges answers if any task has a check.
@@ -49,36 +47,5 @@ fn verb(prompts: &PromptsTab) -> &'static str {
     match prompts.form.tasks() {
         Ok(prepared) if !prepared.is_judged => "Answer",
         _ => "Judge",
-    }
-}
-
-/// Draws how far the run is, or why there is none.
-fn status_ui(ui: &mut Ui, prompts: &PromptsTab, reason: Option<&str>) {
-    let theme = Theme::of(ui);
-    let table = prompts.runs.table.as_ref();
-    let curve = prompts.runs.curve.as_ref();
-    let running = table.filter(|run| run.is_running());
-    let running = running.map(|run| (run.fraction(), run.summary()));
-    let running = running.or_else(|| {
-        let run = curve.filter(|run| run.is_running())?;
-        Some((run.fraction(), run.summary()))
-    });
-    let status = match prompts.view {
-        TaskView::Table => table.map(|run| &run.status),
-        TaskView::AnySetting => curve.map(|run| &run.status),
-    };
-    if let Some((fraction, summary)) = running {
-        progress_bar(ui, fraction);
-        let words = Face::Small.text(&summary).color(theme.text_2);
-        let label = ui.add(Label::new(words).truncate());
-        label.widget_info(|| WidgetInfo::labeled(Role::Status, true, &summary));
-    } else if let Some(RunStatus::Failed { error }) = status {
-        let words = Face::Small.text(capitalize(error)).color(theme.error);
-        ui.add(Label::new(words).truncate());
-    } else if let Some(reason) = reason
-        && prompts.form.tasks().is_ok()
-    {
-        let words = Face::Small.text(reason).color(theme.text_2);
-        ui.add(Label::new(words).truncate());
     }
 }

@@ -7,36 +7,32 @@ mod tasks;
 use egui::{Id, Key, Label, Modifiers, Popup, ScrollArea, Ui};
 
 use self::checks::checks_ui;
-use self::foot::foot_ui;
+pub(super) use self::foot::foot;
 use self::tasks::tasks_ui;
-use super::empty;
+use super::{empty, take_pasted};
 use crate::analysis::sweep::Parameter;
-use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::design::widgets::{Chip, cut_note, field_frame, long_text, menu_item};
 use crate::generation::formatting::{counted, grouped};
 use crate::lab::LabTab;
-use crate::lab::frame::setup::{FOOT, axis_ui, form_area_ui, number_ui, row_ui};
+use crate::lab::frame::setup::{axis_ui, number_ui, row_ui};
 use crate::lab::prompts::figures::tasks::TaskFile;
 use crate::lab::prompts::state::{N_MAX_ANSWERS, N_MAX_TOKENS, StopAt, TaskSource, TaskView};
 use crate::lab::prompts::{PromptsTab, TasksForm};
 use crate::state::{AppState, Command, PathPurpose};
 
-/// Draws the column.
-pub(super) fn setup_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
-    let column = ui.max_rect();
-    let (body, foot) = column.split_top_bottom_at_y(column.bottom() - FOOT);
-    form_area_ui(ui, body, |ui| {
-        let form = &state.lab.prompts.form;
-        let is_empty = form.source == TaskSource::Typed && form.typed.trim().is_empty();
-        if is_empty {
-            empty::sources_ui(ui, &mut state.lab.prompts, commands);
-        } else {
-            form_ui(ui, state, commands);
-        }
-    });
-    foot_ui(&mut child_ui(ui, foot, "foot"), state, commands);
+/// Draws the form, or where to get tasks from.
+pub(super) fn form_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
+    take_pasted(ui, &mut state.lab.prompts);
+    state.lab.prompts.form.prepare();
+    let form = &state.lab.prompts.form;
+    let is_empty = form.source == TaskSource::Typed && form.typed.trim().is_empty();
+    if is_empty {
+        empty::sources_ui(ui, &mut state.lab.prompts, commands);
+    } else {
+        tasks_form_ui(ui, state, commands);
+    }
 }
 
 /// The shortcut of a file opens a list of tasks here.
@@ -51,7 +47,7 @@ pub(super) fn ask_file() -> Command {
     Command::AskPath(PathPurpose::Lab(LabTab::Prompts))
 }
 
-fn form_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
+fn tasks_form_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     tasks_ui(ui, &state.lab.prompts, commands);
     typed_ui(ui, &mut state.lab.prompts.form);
     template_ui(ui, &mut state.lab.prompts.form);
