@@ -134,8 +134,6 @@ fn note_ui(ui: &mut Ui, note: &Note, waited_for: Option<&str>) {
         Note::Words(words) => (words, theme.text_2),
     };
     let words = Face::Small.text(words).color(color);
-    // The button takes the rest.
-    ui.set_max_height(FOOT - BUTTON - 8.0);
     ui.add(Label::new(words).truncate());
 }
 
@@ -145,14 +143,24 @@ fn progress_ui(ui: &mut Ui, share: Option<f32>, done: &str, left: &str) {
     if let Some(share) = share {
         progress_bar(ui, share);
     }
+    if left.is_empty() {
+        return status_ui(ui, done, true);
+    }
     ui.with_layout(Layout::right_to_left(Align::TOP), |ui| {
-        if !left.is_empty() {
-            ui.label(Face::Small.text(left).color(theme.text_3));
-        }
+        ui.label(Face::Small.text(left).color(theme.text_3));
         ui.with_layout(Layout::left_to_right(Align::TOP), |ui| {
-            let words = Face::Small.text(done).color(theme.text_2);
-            let label = ui.add(Label::new(words).truncate());
-            label.widget_info(|| WidgetInfo::labeled(Role::Status, true, done));
+            status_ui(ui, done, false)
         });
     });
+}
+
+/// Draws what is done, for screen readers as a status.
+fn status_ui(ui: &mut Ui, done: &str, wraps: bool) {
+    let words = Label::new(Face::Small.text(done).color(Theme::of(ui).text_2));
+    let label = ui.add(if wraps {
+        words.wrap()
+    } else {
+        words.truncate()
+    });
+    label.widget_info(|| WidgetInfo::labeled(Role::Status, true, done));
 }

@@ -42,6 +42,8 @@ pub(crate) struct Heights {
     pub bar: f32,
     /// The bar on which the coin falls, without the sentence above it.
     pub coin: f32,
+    /// The space between the feet and that sentence.
+    pub gap: f32,
 }
 
 impl Heights {
@@ -50,6 +52,7 @@ impl Heights {
         row: 18.0,
         bar: 10.0,
         coin: 18.0,
+        gap: 0.0,
     };
 
     /// The height of a row in a table that has a page to itself.
@@ -57,8 +60,8 @@ impl Heights {
 
     /// Returns those of a table with this many rows that has a page of this height to itself.
     pub(crate) fn filling(height: f32, n_rows: usize) -> Self {
-        let coin = 40.0;
-        let room = height - HEADS - FEET - COIN_SENTENCE - coin;
+        let (coin, gap) = (40.0, 14.0);
+        let room = height - HEADS - FEET - COIN_SENTENCE - coin - gap;
         let row = room / n_rows.max(1) as f32;
         if row < Self::USUAL.row {
             return Self::USUAL;
@@ -68,12 +71,13 @@ impl Heights {
             row,
             bar: if row >= 32.0 { 18.0 } else { Self::USUAL.bar },
             coin,
+            gap,
         }
     }
 
-    /// The coin's bar with its sentence.
+    /// The coin's bar with its sentence and the gap above it.
     const fn coin_bar(self) -> f32 {
-        COIN_SENTENCE + self.coin
+        self.gap + COIN_SENTENCE + self.coin
     }
 }
 
@@ -236,7 +240,9 @@ pub(crate) fn table_ui(ui: &mut Ui, rect: Rect, xray: &Xray<'_>) -> XrayResponse
     }
     let mut coin = CoinResponse::default();
     if fit.has_coin {
-        let mut bar = child_ui(ui, at_top(bottom, xray.heights.coin_bar()), "x-ray coin");
+        let Heights { gap, .. } = xray.heights;
+        let area = at_top(bottom + gap, xray.heights.coin_bar() - gap);
+        let mut bar = child_ui(ui, area, "x-ray coin");
         coin = coin_bar_ui(&mut bar, xray, columns.names);
     }
     let toggled = match clicked {
