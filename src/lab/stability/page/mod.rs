@@ -105,12 +105,7 @@ fn stability_tab_ui(
     } = columns;
     let (choices, left) = left.split_top_bottom_at_y(left.top() + CHOICES);
     choices_ui(&mut child_ui(ui, choices, "choices"), state);
-    let place = state
-        .lab
-        .stability
-        .run
-        .as_ref()
-        .and_then(|run| state.place_of(run.pane));
+    let place = state.lab.stability.run.as_ref().map(|run| run.text.place);
     let reason = stability_source(state).err();
     let Some(run) = &mut state.lab.stability.run else {
         let words = Face::Body.text(reason.unwrap_or_default());
