@@ -100,7 +100,8 @@ fn chain_ui(
         ui.spacing_mut().item_spacing.x = 2.0;
         ui.label(Face::Small.text("Chain of").color(theme.text_3));
         ui.add_space(2.0);
-        for place in 0..state.panes.len() {
+        let places: Vec<usize> = state.panes.places().collect();
+        for place in places {
             if pane_button_ui(ui, place, place == chosen).clicked() {
                 state.by_hand.pane = Some(place);
             }
