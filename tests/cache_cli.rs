@@ -40,6 +40,11 @@ fn a_measurement_is_printed_and_exported_in_every_format() {
     assert!(json["first_different_token"].is_null());
     let table = fs::read_to_string(export.join("cache.csv")).unwrap();
     assert!(table.contains("token,cache_off,"), "{table}");
+    assert!(table.lines().next().unwrap().ends_with(",finished_at"));
+    let year = jiff::Timestamp::now().strftime("%Y-").to_string();
+    let svg = fs::read_to_string(export.join("cache.svg")).unwrap();
+    assert!(svg.contains(&year), "the caption has a date");
+    assert!(json["finished_at"].as_u64().unwrap() > 1_700_000_000);
     for name in ["cache.pdf", "cache.svg", "cache.png"] {
         assert!(fs::metadata(export.join(name)).unwrap().len() > 1000);
     }

@@ -1340,3 +1340,26 @@ fn an_unreadable_text_is_an_error() {
     assert!(stderr(&score()).contains("it is not UTF-8 text"));
     assert_eq!(score().status.code(), Some(1));
 }
+
+#[test]
+fn a_quiet_command_says_nothing_but_errors() {
+    let generate = [
+        "generate",
+        "--prompt",
+        "Once",
+        "--pane",
+        "greedy",
+        "--max-tokens",
+        "3",
+    ];
+    let loud = quartet(&generate);
+    assert!(!stderr(&loud).is_empty());
+    let output = quartet(&[&generate[..], &["--quiet"]].concat());
+    assert!(output.status.success());
+    assert_eq!(stderr(&output), "");
+    assert_eq!(output.stdout, loud.stdout);
+    let wrong = quartet(&[
+        "generate", "--quiet", "--prompt", "Once", "--pane", "gready",
+    ]);
+    assert!(stderr(&wrong).starts_with("error: "), "{}", stderr(&wrong));
+}

@@ -123,7 +123,10 @@ fn models_with_different_tokenizers_are_compared_by_characters() {
     ];
     let table = stdout(&quartet(&arguments));
     let rows: Vec<&str> = table.trim_end().split("\r\n").collect();
-    assert_eq!(rows[0], "index,text,n_tokens_a,n_tokens_b,bits_a,bits_b");
+    assert_eq!(
+        rows[0],
+        "index,text,n_tokens_a,n_tokens_b,bits_a,bits_b,finished_at"
+    );
     assert!(rows.len() > 3, "{table}");
     // Both models read the same part of the text.
     let parts = rows[1..].iter().map(|row| row.split(',').nth(1).unwrap());

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::sync::OnceLock;
 
 use super::failure::Failure;
 use crate::generation::formatting::io_words;
@@ -30,15 +31,36 @@ pub(crate) fn print_json_line(value: &serde_json::Value) -> Result<(), Failure> 
     print(format!("{value}\n").as_bytes())
 }
 
-/// Writes a line to standard error.
+/// Whether nothing but errors goes to standard error.
+static QUIET: OnceLock<()> = OnceLock::new();
+
+/// From now on, writes nothing but errors to standard error.
+pub(super) fn be_quiet() {
+    // It is quiet already if this fails.
+    QUIET.set(()).ok();
+}
+
+/// Returns whether nothing but errors goes to standard error.
+pub(super) fn is_quiet() -> bool {
+    QUIET.get().is_some()
+}
+
+/// Writes a line about the command to standard error, unless it is to be quiet.
 pub(crate) fn note(line: &str) {
+    if !is_quiet() {
+        write_line(line);
+    }
+}
+
+/// Writes a line to standard error.
+fn write_line(line: &str) {
     // If standard error is closed, there is nowhere left to report it.
     writeln!(io::stderr().lock(), "{}", escape_control(line)).ok();
 }
 
 /// Writes an error message in the same form as clap.
 pub(crate) fn error(message: &str) {
-    note(&format!("error: {message}"));
+    write_line(&format!("error: {message}"));
 }
 
 /// Escapes control characters, so that text from a file can't move the cursor or change the

@@ -363,7 +363,7 @@ impl DownloadReporter {
     fn new() -> Self {
         Self {
             progress: Progress::new(),
-            is_terminal: io::stderr().is_terminal(),
+            is_terminal: io::stderr().is_terminal() || console::is_quiet(),
             pace: ProgressThrottle::new(LOG_PAUSE),
         }
     }

@@ -78,6 +78,9 @@ struct Arguments {
     /// tokenizer.json and safetensors), a run file or a lesson file (*.toml)
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
+    /// Print no progress and no notes to standard error, only errors
+    #[arg(long, global = true)]
+    quiet: bool,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -141,6 +144,9 @@ pub fn run() -> ExitCode {
     }
     render_template::use_this_program();
     let arguments = Arguments::parse();
+    if arguments.quiet {
+        console::be_quiet();
+    }
     let outcome = match arguments.command {
         Some(Command::Generate(arguments)) => generate::run(&arguments),
         Some(Command::Bench(arguments)) => bench::run(&arguments),
@@ -232,6 +238,16 @@ mod tests {
             };
             assert!(!chars.windows(3).any(is_straight), "{text}");
             assert!(!text.contains(['“', '”']), "{text}");
+        }
+    }
+
+    #[test]
+    fn any_command_can_be_quiet() {
+        for words in [
+            &["quartet", "generate", "--quiet", "--prompt", "Once"][..],
+            &["quartet", "models", "--quiet"],
+        ] {
+            assert!(Arguments::try_parse_from(words).unwrap().quiet, "{words:?}");
         }
     }
 

@@ -16,14 +16,17 @@ pub(crate) enum Progress {
     Line { drawn_at: Option<Instant> },
     /// As a log, in a file or a pipe.
     Log,
-    /// No longer shown, because a text is being printed to the same terminal.
+    /// Not shown: a text is being printed to the same terminal, or the command is to be quiet.
     Hidden,
 }
 
 impl Progress {
-    /// Chooses how to show progress, depending on whether standard error is a terminal.
+    /// Chooses how to show progress, depending on whether standard error is a terminal and may be
+    /// written to.
     pub(crate) fn new() -> Self {
-        if io::stderr().is_terminal() {
+        if console::is_quiet() {
+            Self::Hidden
+        } else if io::stderr().is_terminal() {
             Self::Line { drawn_at: None }
         } else {
             Self::Log

@@ -157,9 +157,10 @@ fn replay(arguments: &Arguments) -> Result<Report, Failure> {
 /// Generates the run again, unless its file contradicts itself.
 fn repeat(arguments: &Arguments, then: RunFile) -> Result<Report, Failure> {
     if let Some(found) = then.contradiction {
-        return Ok(Report::contradicted(then.panes, found));
+        return Ok(Report::contradicted(then.panes, &then.places, found));
     }
-    let (then, has_branches) = (then.panes, !then.branches.is_empty());
+    let has_branches = !then.branches.is_empty();
+    let (then, places) = (then.panes, then.places);
     let needed = SecondNeeded::by(&then);
     let loads_second = arguments.check_second(&needed)?;
     let mut models = RunModels::of(&then, &arguments.models)?;
@@ -176,10 +177,11 @@ fn repeat(arguments: &Arguments, then: RunFile) -> Result<Report, Failure> {
     if console.interrupt.is_raised() {
         return Err(Failure::Interrupted);
     }
-    check_completed(&then, &now)?;
+    check_completed(&then, &now, &places)?;
     Ok(Report::new(RepeatedRun {
         then,
         now,
+        places,
         words,
         allows_others: arguments.other_model,
         has_branches,
@@ -341,12 +343,16 @@ fn replayed(
 }
 
 /// Fails if a text could not be generated again.
-fn check_completed(then: &[Generation], now: &[Generation]) -> Result<(), Failure> {
-    for (place, (then, now)) in then.iter().zip(now).enumerate() {
+fn check_completed(
+    then: &[Generation],
+    now: &[Generation],
+    places: &[usize],
+) -> Result<(), Failure> {
+    for (index, (then, now)) in then.iter().zip(now).enumerate() {
         if let Some(FinishReason::Failed { error }) = &now.finish
             && then.finish != now.finish
         {
-            let letter = pane_letter(place);
+            let letter = pane_letter(places.get(index).copied().unwrap_or(index));
             let message = format!("pane {letter} can’t be replayed: {error}");
             return Err(Failure::usage(message));
         }
@@ -378,7 +384,11 @@ fn write_picture(path: &Path, report: &Report, style: PictureStyle) -> Result<()
         style,
         ..Look::default()
     };
-    let panes: Vec<Option<&Generation>> = then.into_iter().map(Some).collect();
+    let mut panes: Vec<Option<&Generation>> = Vec::new();
+    for (place, text) in report.verdict.places().iter().zip(then) {
+        panes.resize(*place, None);
+        panes.push(Some(text));
+    }
     let caption = dated(&caption(&panes), report.finished_at);
     let drawing = verified_drawing(&data, report.cause().as_deref(), &caption, look);
     let format = picture_format(path).unwrap_or(PictureFormat::Svg);

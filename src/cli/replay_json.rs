@@ -213,7 +213,7 @@ fn pane_record(report: &Report, pane: usize) -> Option<PaneRecord<'_>> {
     let replay = verdict.texts.get(pane);
     let numbers = |replay: &TextReplay| replay.different.iter().map(|step| step + 1).collect();
     Some(PaneRecord {
-        pane: pane_letter(pane),
+        pane: pane_letter(verdict.place(pane)),
         name: &then.name,
         n_tokens: written.n_tokens(),
         n_chosen: written.n_by_settings,
@@ -234,13 +234,15 @@ fn first_difference(report: &Report) -> Option<DifferenceRecord> {
     let Some(Comparison::Different { panes, .. }) = &report.verdict.comparison else {
         return None;
     };
-    let pane = *panes.first()?;
+    let place = *panes.first()?;
+    let mut places = report.verdict.places().iter();
+    let pane = places.position(|other| *other == place)?;
     let difference = report.verdict.texts.get(pane)?.first_difference?;
     let piece = |text: &Generation, token: Option<TokenId>| {
         token.map(|token| text.vocabulary.piece(token).to_string())
     };
     Some(DifferenceRecord {
-        pane: pane_letter(pane),
+        pane: pane_letter(place),
         token: difference.step + 1,
         then: piece(report.then.get(pane)?, difference.then),
         now: piece(report.now.get(pane)?, difference.now),

@@ -25,6 +25,8 @@ pub(super) struct Report {
 pub(super) struct RepeatedRun {
     pub then: Vec<Generation>,
     pub now: Vec<Generation>,
+    /// The places of the panes, as in the file.
+    pub places: Vec<usize>,
     /// What the models make of the words, one per text.
     pub words: Vec<WordsCheck>,
     /// Whether the user asked for another model than that of the file.
@@ -35,8 +37,13 @@ pub(super) struct RepeatedRun {
 
 impl Report {
     /// Reports a file that contradicts itself, whatever its model says.
-    pub(super) fn contradicted(then: Vec<Generation>, found: Contradiction) -> Self {
-        let verdict = Verdict::contradicted(&then.iter().collect::<Vec<_>>(), found);
+    pub(super) fn contradicted(
+        then: Vec<Generation>,
+        places: &[usize],
+        found: Contradiction,
+    ) -> Self {
+        let texts: Vec<&Generation> = then.iter().collect();
+        let verdict = Verdict::contradicted(&texts, places, found);
         Self {
             then,
             now: Vec::new(),
@@ -55,6 +62,7 @@ impl Report {
         let verdict = Verdict::of(Replayed {
             then: &then.iter().collect::<Vec<_>>(),
             now: &now.iter().collect::<Vec<_>>(),
+            places: &run.places,
             words: &run.words,
             allows_others: run.allows_others,
             has_branches: run.has_branches,
@@ -107,9 +115,10 @@ impl Report {
     /// Describes a text: "A Greedy, 24 tokens: identical".
     fn pane_line(&self, pane: usize) -> Option<String> {
         let (replay, then) = (self.verdict.texts.get(pane)?, self.then.get(pane)?);
-        let letter = pane_letter(pane);
+        let place = self.verdict.place(pane);
+        let letter = pane_letter(place);
         let result = match (replay.first_difference, &self.verdict.contradiction) {
-            (_, Some(found)) if found.place == RunPlace::Pane(pane) => {
+            (_, Some(found)) if found.place == RunPlace::Pane(place) => {
                 "contradicts itself".to_owned()
             }
             (Some(difference), _) => difference_words(difference, then, self.now.get(pane)?),

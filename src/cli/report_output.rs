@@ -8,7 +8,8 @@ use super::export_style::ExportStyleArguments;
 use super::failure::Failure;
 use super::files::{NewFolder, check_file, export_folder, new_folder};
 use super::outputs::{OutputFile, check_outputs, write_outputs};
-use crate::state::{PictureFormat, PictureStyle};
+use crate::export::{dated_json, dated_table};
+use crate::state::{PictureFormat, PictureStyle, unix_time_secs};
 use crate::ui::pictures::encode;
 
 /// The arguments that say where the result goes.
@@ -30,7 +31,7 @@ pub(crate) struct OutputArguments {
     style: ExportStyleArguments,
 }
 
-/// A result in every format.
+/// A result in every format. Its files get the date of now.
 pub(crate) struct Output<'a> {
     /// The base name of the exported files.
     pub name: &'a str,
@@ -59,6 +60,14 @@ impl OutputArguments {
 
     /// Prints the report and writes the files. A failure of one output does not prevent the others.
     pub(crate) fn write(&self, output: &Output<'_>) -> Result<(), Failure> {
+        let finished_at = unix_time_secs();
+        let json = dated_json(output.json.to_vec(), finished_at);
+        let csv = dated_table(output.csv, finished_at);
+        let output = &Output {
+            json: &json,
+            csv: &csv,
+            ..*output
+        };
         let files = [
             OutputFile {
                 path: self.json.as_deref(),

@@ -37,9 +37,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let path = arguments.run.display();
     let run = read_run(&arguments.run)
         .map_err(|error| Failure::usage(format!("{error}\nFile: {path}")))?;
-    let generations = run.panes;
-    let place = place(&generations, &arguments.pane)?;
-    let explanation = explanation(&generations, place, arguments.token)?;
+    let texts = run.by_place();
+    let place = place(&texts, &arguments.pane)?;
+    let explanation = explanation(&texts, place, arguments.token)?;
     if arguments.json {
         return console::print_json_line(&explanation.json());
     }
@@ -47,16 +47,17 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 /// Finds a pane by its letter or name.
-fn place(generations: &[Generation], pane: &str) -> Result<usize, Failure> {
-    let is_named = |(place, text): (usize, &Generation)| {
-        pane.eq_ignore_ascii_case(&pane_letter(place)) || pane == text.name
+fn place(by_place: &[Option<&Generation>], pane: &str) -> Result<usize, Failure> {
+    let texts = || {
+        let places = by_place.iter().enumerate();
+        places.filter_map(|(place, text)| Some((pane_letter(place), (*text)?, place)))
     };
-    let mut texts = generations.iter().enumerate();
-    texts.position(is_named).ok_or_else(|| {
-        let names = generations.iter().enumerate();
-        let names: Vec<String> = names
-            .map(|(place, text)| format!("{} ({})", pane_letter(place), text.name))
-            .collect();
+    let mut named =
+        texts().filter(|(letter, text, _)| pane.eq_ignore_ascii_case(letter) || pane == text.name);
+    let place = named.next().map(|(.., place)| place);
+    place.ok_or_else(|| {
+        let names = texts().map(|(letter, text, _)| format!("{letter} ({})", text.name));
+        let names: Vec<String> = names.collect();
         let known = if names.is_empty() {
             "no texts".to_owned()
         } else {
@@ -106,12 +107,12 @@ impl Explanation {
 }
 
 fn explanation(
-    generations: &[Generation],
+    texts: &[Option<&Generation>],
     place: usize,
     token: usize,
 ) -> Result<Explanation, Failure> {
-    let texts: Vec<Option<&Generation>> = generations.iter().map(Some).collect();
-    let n_tokens = generations.get(place).map_or(0, |text| text.steps.len());
+    let text = texts.get(place).copied().flatten();
+    let n_tokens = text.map_or(0, |text| text.steps.len());
     let letter = pane_letter(place);
     let missing = || {
         Failure::usage(match n_tokens {
@@ -123,8 +124,8 @@ fn explanation(
         })
     };
     let index = token.checked_sub(1).ok_or_else(missing)?;
-    let why = Why::of(&texts, place, index).ok_or_else(missing)?;
-    let change = generations.get(place).and_then(|text| {
+    let why = Why::of(texts, place, index).ok_or_else(missing)?;
+    let change = text.and_then(|text| {
         let search = SmallestChange::find(text, index)?;
         Some(smallest_change_words(text, &search))
     });
@@ -133,7 +134,7 @@ fn explanation(
         n_tokens,
         why,
         change: change.unwrap_or_default(),
-        contradiction: generations.get(place).and_then(contradiction_words),
+        contradiction: text.and_then(contradiction_words),
         letter,
     })
 }

@@ -6,6 +6,7 @@
 
 mod archive;
 pub(crate) mod csv;
+mod dated_result;
 mod file;
 mod finish_date;
 mod folder;
@@ -25,6 +26,7 @@ mod text_file;
 
 pub use self::archive::{is_archive_name, write_archive};
 pub use self::csv::CsvReader;
+pub(crate) use self::dated_result::{dated_json, dated_table};
 pub use self::file::{check_writable, read_at_most, remove_stale_temporaries, write_atomically};
 pub use self::finish_date::date_words;
 pub use self::folder::write_folder;
@@ -169,12 +171,11 @@ pub fn render_panes(
     let finished_at = facts.finished_at;
     match format {
         ExportFormat::Json => {
-            let generations: Vec<&Generation> = panes.iter().copied().flatten().collect();
             let header = json::RunHeader {
                 title: None,
                 finished_at,
             };
-            json::write(&header, &generations, json::Form::default())
+            json::write_by_place(&header, panes, json::Form::default())
         }
         ExportFormat::Html => html::render(panes, &[], finished_at).into_bytes(),
         ExportFormat::Markdown => markdown::render(panes, facts).into_bytes(),

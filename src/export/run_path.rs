@@ -67,8 +67,9 @@ pub fn read_marked(text: &[u8]) -> Result<RunFile, RunFileError> {
     run.contradiction = all.first().cloned();
     for found in all {
         let words: Arc<str> = found.to_string().into();
-        let panes = run.panes.iter_mut().enumerate();
-        let panes = panes.map(|(index, text)| (RunPlace::Pane(index), text));
+        let places: Vec<usize> = (0..run.panes.len()).map(|index| run.place(index)).collect();
+        let panes = places.into_iter().zip(&mut run.panes);
+        let panes = panes.map(|(place, text)| (RunPlace::Pane(place), text));
         let branches = run.branches.iter_mut().enumerate();
         let branches = branches.map(|(index, branch)| (RunPlace::Branch(index), &mut branch.text));
         for (place, text) in panes.chain(branches) {

@@ -5,7 +5,8 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::{ResultSummary, RunFileError, read_text};
-use crate::export::json::{FORMAT_VERSION, ParseError};
+use crate::export::json::{FORMAT_VERSION, N_LETTERS, ParseError};
+use crate::generation::formatting::place_of_letter;
 
 /// A run as shown in a list of runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -53,6 +54,8 @@ impl From<ResultSummary> for RunSummary {
 /// A text as shown in a list of runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PaneSummary {
+    /// The place of its pane, which determines its letter.
+    pub place: usize,
     pub name: String,
     /// Its settings in one line.
     pub settings: String,
@@ -90,6 +93,8 @@ struct Prompt {
 
 #[derive(Deserialize)]
 struct Pane {
+    /// `None` if it follows from the order of the panes.
+    letter: Option<String>,
     name: String,
     /// `None` if it is the file's model.
     model: Option<Model>,
@@ -99,6 +104,12 @@ struct Pane {
     text: String,
     finish_reason: Option<String>,
     metrics: Metrics,
+}
+
+impl Pane {
+    fn place(&self) -> Option<usize> {
+        place_of_letter(self.letter.as_deref()?, N_LETTERS)
+    }
 }
 
 #[derive(Deserialize)]
@@ -128,7 +139,8 @@ pub fn read_summary(path: &Path) -> Result<RunSummary, RunFileError> {
     }
     let is_interrupted = |pane: &Pane| pane.finish_reason.as_deref() == Some("interrupted");
     let is_interrupted = file.panes.iter().any(is_interrupted);
-    let pane = |pane: Pane| PaneSummary {
+    let pane = |(index, pane): (usize, Pane)| PaneSummary {
+        place: pane.place().unwrap_or(index),
         name: pane.name,
         settings: match pane.not_applied.join(", ") {
             lacking if lacking.is_empty() => pane.settings.summary,
@@ -143,7 +155,7 @@ pub fn read_summary(path: &Path) -> Result<RunSummary, RunFileError> {
         finished_at: file.finished_at,
         model: models.join(" + "),
         prompt: file.prompt.map(|prompt| prompt.text).unwrap_or_default(),
-        panes: file.panes.into_iter().map(pane).collect(),
+        panes: file.panes.into_iter().enumerate().map(pane).collect(),
         is_interrupted,
         result: None,
     })

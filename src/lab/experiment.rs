@@ -43,6 +43,17 @@ pub trait Experiment: Default {
         Ok(())
     }
 
+    /// Returns whether it has results that no job has found, and that the history lacks.
+    fn has_new_result(&self) -> bool {
+        false
+    }
+
+    /// Notes that its results are kept now, in seconds since 1970. Returns the time that names their
+    /// file: results that take the place of earlier ones keep the time of those.
+    fn note_kept(&mut self, now: u64) -> u64 {
+        now
+    }
+
     /// Returns its run, if the engine works on one.
     fn run(&self) -> Option<&dyn JobRun> {
         None

@@ -1,6 +1,6 @@
 //! Results in the history: they are kept when an experiment ends, and shown again in its tab.
 
-use super::{LabResult, LabTab};
+use super::{Lab, LabResult, LabTab};
 use crate::state::{AppState, Effect, Notice, Page, RunRequest, unix_time_secs};
 
 /// Results on screen that are from the history.
@@ -13,13 +13,38 @@ pub struct KeptResult {
     pub model: String,
 }
 
+impl Lab {
+    /// Returns when the results of a tab were found, in seconds since 1970: now if they are not
+    /// complete.
+    pub(crate) fn finished_at(&self, tab: LabTab) -> u64 {
+        let noted = self.finished_at.get(tab as usize).copied().flatten();
+        noted
+            .filter(|_| !self.is_running(tab))
+            .unwrap_or_else(unix_time_secs)
+    }
+
+    fn note_finished(&mut self, tab: LabTab, at: u64) {
+        if let Some(finished_at) = self.finished_at.get_mut(tab as usize) {
+            *finished_at = Some(at);
+        }
+    }
+
+    /// Notes that a tab no longer shows results from the history.
+    pub(super) fn forget_kept(&mut self, tab: LabTab) {
+        self.kept.take_if(|kept| kept.tab == tab);
+    }
+}
+
 impl AppState {
     /// Returns the request to keep the results of a tab, if there are any.
-    pub(crate) fn keep_result(&self, tab: LabTab) -> Option<Effect> {
+    pub(crate) fn keep_result(&mut self, tab: LabTab) -> Option<Effect> {
+        let finished_at = unix_time_secs();
+        self.lab.note_finished(tab, finished_at);
         self.lab.result(tab)?;
         Some(Effect::Runs(RunRequest::KeepResult {
             tab,
-            finished_at: unix_time_secs(),
+            finished_at,
+            named_at: self.lab.note_kept(tab, finished_at),
             limits: self.runs.limits,
         }))
     }
@@ -35,6 +60,7 @@ impl AppState {
         match shown {
             Ok(()) => {
                 let facts = self.lab.result(tab).map(|(facts, _)| facts);
+                self.lab.note_finished(tab, finished_at);
                 self.lab.kept = Some(KeptResult {
                     tab,
                     finished_at,

@@ -116,6 +116,8 @@ macro_rules! experiments {
             Run(LabTab),
             /// Stop the experiment of a tab. What was found stays.
             Stop(LabTab),
+            /// Keep what a tab has found without a job.
+            Keep(LabTab),
             $(
                 /// Do something with this experiment.
                 $variant(<$module::$experiment as Experiment>::Command),
@@ -126,6 +128,7 @@ macro_rules! experiments {
             /// Applies the command.
             pub(crate) fn apply(self, state: &mut AppState) -> Vec<Effect> {
                 match self {
+                    Self::Keep(tab) => state.keep_result(tab).into_iter().collect(),
                     $(
                         Self::Run(LabTab::$variant) => <$module::$experiment as Experiment>::start(state),
                         Self::Stop(LabTab::$variant) => Experiment::stop(&mut state.lab.$module),
@@ -141,6 +144,8 @@ macro_rules! experiments {
             pub tab: LabTab,
             /// The results on screen that are from the history.
             pub kept: Option<KeptResult>,
+            /// When the results of each tab were found, in seconds since 1970.
+            finished_at: [Option<u64>; LabTab::ALL.len()],
             $(pub $module: $module::$experiment,)*
         }
 
@@ -164,6 +169,20 @@ macro_rules! experiments {
                         let (facts, result) = Experiment::result(&self.$module)?;
                         Some((facts, LabResult::$variant(Box::new(result))))
                     })*
+                }
+            }
+
+            /// Returns whether a tab has results that no job has found, and that the history lacks.
+            pub(crate) fn has_new_result(&self, tab: LabTab) -> bool {
+                match tab {
+                    $(LabTab::$variant => Experiment::has_new_result(&self.$module),)*
+                }
+            }
+
+            /// Notes that the results of a tab are kept now. Returns the time that names their file.
+            fn note_kept(&mut self, tab: LabTab, now: u64) -> u64 {
+                match tab {
+                    $(LabTab::$variant => Experiment::note_kept(&mut self.$module, now),)*
                 }
             }
 
@@ -212,6 +231,7 @@ macro_rules! experiments {
                 Lab {
                     tab: LabTab::default(),
                     kept: None,
+                    finished_at: [None; LabTab::ALL.len()],
                     $($module: Experiment::restored(self.$module),)*
                 }
             }

@@ -48,7 +48,7 @@ impl GapData {
     ) -> Self {
         let texts = verdict.texts.iter().zip(then_and_now).enumerate();
         let lines = texts.map(|(pane, (replay, (then, now)))| GapLine {
-            pane,
+            pane: verdict.place(pane),
             gaps: replay.gaps.clone(),
             diverges: replay.first_difference.is_some(),
             words: match replay.first_difference {

@@ -23,7 +23,8 @@ const BELOW: f32 = 18.0;
 /// What was proven about the texts of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProvenData {
-    strips: Vec<Vec<Cell>>,
+    /// The place of each pane, and its cells.
+    strips: Vec<(usize, Vec<Cell>)>,
     sentence: String,
     has_contradiction: bool,
 }
@@ -42,24 +43,27 @@ enum Cell {
 }
 
 impl ProvenData {
-    /// Describes what a verdict proves about these texts, which are indexed by pane.
+    /// Describes what a verdict proves about these texts, one per pane.
     pub fn of<'a>(verdict: &Verdict, texts: impl IntoIterator<Item = &'a Generation>) -> Self {
         let found = verdict.contradiction.as_ref();
-        let strips = texts.into_iter().enumerate().map(|(pane, text)| {
-            let found = found.filter(|found| found.place == RunPlace::Pane(pane));
-            // A contradiction about a whole text leaves nothing to judge.
-            let from = found.map(|found| found.step.unwrap_or_default());
-            let cell = |(index, step): (usize, &crate::generation::Step)| {
-                let is_here = found.is_some_and(|found| found.step == Some(index));
-                match from {
-                    _ if is_here => Cell::Contradicts,
-                    Some(from) if index >= from => Cell::Unjudged,
-                    _ if is_by_settings(&step.trace.draw) => Cell::Chosen,
-                    _ => Cell::Given,
-                }
-            };
-            text.steps.iter().enumerate().map(cell).collect()
-        });
+        let strips = texts
+            .into_iter()
+            .zip(verdict.places())
+            .map(|(text, place)| {
+                let found = found.filter(|found| found.place == RunPlace::Pane(*place));
+                // A contradiction about a whole text leaves nothing to judge.
+                let from = found.map(|found| found.step.unwrap_or_default());
+                let cell = |(index, step): (usize, &crate::generation::Step)| {
+                    let is_here = found.is_some_and(|found| found.step == Some(index));
+                    match from {
+                        _ if is_here => Cell::Contradicts,
+                        Some(from) if index >= from => Cell::Unjudged,
+                        _ if is_by_settings(&step.trace.draw) => Cell::Chosen,
+                        _ => Cell::Given,
+                    }
+                };
+                (*place, text.steps.iter().enumerate().map(cell).collect())
+            });
         Self {
             strips: strips.collect(),
             sentence: verdict.to_string(),
@@ -68,7 +72,8 @@ impl ProvenData {
     }
 
     fn n_steps(&self) -> usize {
-        self.strips.iter().map(Vec::len).max().unwrap_or_default()
+        let lengths = self.strips.iter().map(|(_, cells)| cells.len());
+        lengths.max().unwrap_or_default()
     }
 
     /// Returns the height that it needs, in points.
@@ -107,13 +112,13 @@ pub fn proven_ui(ui: &mut Ui, data: &ProvenData) {
     let theme = Theme::of(ui);
     let n_steps = data.n_steps().max(1);
     let width = (rect.width() - LEFT) / n_steps as f32;
-    for (pane, strip) in data.strips.iter().enumerate() {
-        let middle = rect.top() + PITCH * pane as f32 + STRIP / 2.0;
+    for (row, (pane, strip)) in data.strips.iter().enumerate() {
+        let middle = rect.top() + PITCH * row as f32 + STRIP / 2.0;
         let center = pos2(rect.left() + SMALL_BADGE / 2.0, middle);
         let badge = Rect::from_center_size(center, vec2(SMALL_BADGE, SMALL_BADGE));
-        paint_badge(ui.painter(), theme, badge, pane);
+        paint_badge(ui.painter(), theme, badge, *pane);
         let left = pos2(rect.left() + LEFT, middle);
-        ui.painter().add(cells(strip, left, width, theme, pane));
+        ui.painter().add(cells(strip, left, width, theme, *pane));
         paint_unjudged(ui, strip, left, width);
     }
     paint_axis(ui, rect, n_steps, width);
@@ -225,9 +230,9 @@ mod tests {
             (None, [Cell::Unjudged; 3]),
         ] {
             let texts = [&text, &text];
-            let verdict = Verdict::contradicted(&texts, found(step));
+            let verdict = Verdict::contradicted(&texts, &[], found(step));
             let data = ProvenData::of(&verdict, texts);
-            assert_eq!(data.strips, [whole.to_vec(), second.to_vec()]);
+            assert_eq!(data.strips, [(0, whole.to_vec()), (1, second.to_vec())]);
         }
     }
 }

@@ -13,7 +13,7 @@ pub enum VerifiedData {
 }
 
 impl VerifiedData {
-    /// Chooses the plot for a verdict on these texts, which are indexed by pane. `now` is empty if
+    /// Chooses the plot for a verdict on these texts, one per pane. `now` is empty if
     /// they were not generated again.
     pub fn of(verdict: &Verdict, then: &[&Generation], now: &[&Generation]) -> Self {
         let is_identical = verdict.comparison == Some(Comparison::Identical);
@@ -43,6 +43,7 @@ mod tests {
             let verdict = Verdict::of(Replayed {
                 then: &[&then],
                 now: &[now],
+                places: &[],
                 words: &[WordsCheck::Equal],
                 allows_others: false,
                 has_branches: false,

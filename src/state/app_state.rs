@@ -119,7 +119,7 @@ impl AppState {
             },
             last_id: 0,
         };
-        state.add_panes(settings.panes);
+        state.restore_panes(settings.panes, &settings.pane_places);
         state.undo = Undo::new(state.panes.snapshot(state.seed));
         let mut effects: Vec<Effect> = state.models.compute_request().into_iter().collect();
         effects.extend(state.memory.first_cache_limit());
@@ -136,6 +136,25 @@ impl AppState {
         }
     }
 
+    /// Adds a pane for each of these settings at its place, as long as there is room. Without a valid
+    /// place for each, they are A, B, C and so on.
+    pub(super) fn restore_panes(&mut self, settings: Vec<PaneSettings>, places: &[usize]) {
+        let is_valid = places.len() == settings.len()
+            && places.is_sorted_by(|before, after| before < after)
+            && places.iter().all(|place| *place < MAX_PANES);
+        if !is_valid {
+            return self.add_panes(settings);
+        }
+        for (settings, place) in settings.into_iter().zip(places) {
+            let id = self.next_pane_id();
+            let place = *place;
+            self.panes.insert(Pane {
+                place,
+                ..Pane::new(id, settings)
+            });
+        }
+    }
+
     /// Returns everything that persists across restarts.
     pub fn settings(&self) -> Settings {
         let mut settings = Settings {
@@ -145,11 +164,8 @@ impl AppState {
             sends_empty_system: self.prompt.sends_empty_system,
             chat_history: self.prompt.history.clone(),
             template_kwargs: self.prompt.template_kwargs.clone(),
-            panes: self
-                .panes
-                .iter()
-                .map(|pane| pane.settings.clone())
-                .collect(),
+            panes: Vec::new(),
+            pane_places: Vec::new(),
             limits: self.limits.clone(),
             record_megabytes: self.memory.record_megabytes,
             kept_megabytes: self.memory.kept_megabytes,
@@ -180,6 +196,7 @@ impl AppState {
             lessons: self.lessons.progress.clone(),
             folders: self.folders.chosen.clone(),
         };
+        settings.set_panes(&self.panes);
         if let Some(hidden) = self.hidden() {
             hidden.restore_settings(&mut settings);
         }
@@ -204,7 +221,7 @@ impl AppState {
         self.panes.pane(id)
     }
 
-    /// Returns a pane's position from the left, which determines its letter and color.
+    /// Returns the place of a pane, which determines its letter and color.
     pub fn place_of(&self, id: PaneId) -> Option<usize> {
         self.panes.place_of(id)
     }
@@ -214,7 +231,7 @@ impl AppState {
         self.panes.is_running()
     }
 
-    /// Returns the generation each pane shows, from left to right.
+    /// Returns the generation at each place: `None` if its pane shows none, or if there is no pane.
     pub fn generations(&self) -> Vec<Option<&Generation>> {
         self.panes.generations()
     }
@@ -307,7 +324,7 @@ impl AppState {
         common_writer_words(self.panes.texts())
     }
 
-    /// Returns the pinned step, with its pane's position and generation.
+    /// Returns the pinned step, with its pane's place and generation.
     pub fn pinned(&self) -> Option<(usize, &Generation, &Step)> {
         let pin = self.pin?;
         let place = self.place_of(pin.pane)?;
@@ -315,13 +332,13 @@ impl AppState {
         Some((place, generation, generation.steps.get(pin.step)?))
     }
 
-    /// Returns the pane position and step index that the dock shows: the pinned step, or else the
+    /// Returns the place and the step index that the dock shows: the pinned step, or else the
     /// newest step of the last pane that has one.
     pub fn shown_step(&self) -> Option<(usize, usize)> {
         if let (Some(pin), Some((place, ..))) = (self.pin, self.pinned()) {
             return Some((place, pin.step));
         }
-        let mut from_the_last = self.panes.iter().enumerate().rev();
+        let mut from_the_last = self.panes.placed().rev();
         from_the_last.find_map(|(place, pane)| {
             let newest = pane.generation()?.steps.len().checked_sub(1)?;
             Some((place, newest))

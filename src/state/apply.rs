@@ -13,7 +13,7 @@ use crate::interop::tools::Tool;
 use crate::lab::{KeptResult, LabCommand};
 use crate::state::folders::FolderContext;
 use crate::state::panes::paste::copy_settings;
-use crate::state::words::change::Snapshot;
+use crate::state::words::change::{PaneSnapshot, Snapshot};
 use crate::worker::ModelSource;
 
 impl AppState {
@@ -259,7 +259,7 @@ impl AppState {
         }
     }
 
-    /// Adds a pane on the right with the first built-in preset that no pane uses.
+    /// Adds a pane with the first built-in preset that no pane uses.
     fn add_pane(&mut self) {
         if self.panes.has_room() {
             let settings = self.panes.unused_preset();
@@ -267,17 +267,18 @@ impl AppState {
         }
     }
 
-    /// Adds a pane with this chain and seed on the right. Returns its id, or `None` if there is no
-    /// room for it.
+    /// Adds a pane with this chain and seed. Returns its id, or `None` if there is no room for it.
     pub(crate) fn push_pane(&mut self, chain: ChainConfig, seed: u64) -> Option<PaneId> {
         if !self.panes.has_room() {
             return None;
         }
-        self.add_panes([PaneSettings {
+        let id = self.next_pane_id();
+        let settings = PaneSettings {
             seed: Some(seed),
             ..PaneSettings::from(chain)
-        }]);
-        self.panes.last().map(|pane| pane.id)
+        };
+        self.panes.push(Pane::new(id, settings));
+        Some(id)
     }
 
     fn duplicate(&mut self, id: PaneId) {
@@ -287,7 +288,7 @@ impl AppState {
         }
     }
 
-    /// Adds or removes panes on the right until this many are open.
+    /// Adds panes, or removes those on the right, until this many are open.
     fn set_pane_count(&mut self, n_panes: usize) -> Vec<Effect> {
         let n_panes = n_panes.clamp(1, MAX_PANES);
         while self.panes.len() < n_panes {
@@ -309,29 +310,50 @@ impl AppState {
 
     /// Undoes the last change.
     pub(super) fn undo_change(&mut self) -> Vec<Effect> {
-        let snapshot = self.undo.step_back();
-        snapshot.map_or_else(Vec::new, |snapshot| self.restore(snapshot))
+        let branch = self.undo.branch_to_undo();
+        let mut effects = branch.map_or_else(Vec::new, |branch| {
+            self.show_in_place(branch.pane, branch.before)
+        });
+        if let Some(snapshot) = self.undo.step_back() {
+            effects.extend(self.restore(snapshot));
+        }
+        effects
     }
 
     /// Redoes the last change that was undone.
     pub(super) fn redo_change(&mut self) -> Vec<Effect> {
-        let snapshot = self.undo.step_forward();
-        snapshot.map_or_else(Vec::new, |snapshot| self.restore(snapshot))
+        let branch = self.undo.branch_to_redo();
+        let mut effects = branch.map_or_else(Vec::new, |branch| {
+            self.show_in_place(branch.pane, branch.after)
+        });
+        if let Some(snapshot) = self.undo.step_forward() {
+            effects.extend(self.restore(snapshot));
+        }
+        effects
     }
 
     fn restore(&mut self, snapshot: Snapshot) -> Vec<Effect> {
-        let stays = |id: PaneId| snapshot.panes.iter().any(|(other, _)| *other == id);
+        let stays = |id: PaneId| snapshot.panes.iter().any(|other| other.id == id);
         let ids: Vec<PaneId> = self.panes.iter().map(|pane| pane.id).collect();
         let mut effects = Vec::new();
         for id in ids.into_iter().filter(|id| !stays(*id)) {
             effects.extend(self.remove_pane(id));
         }
-        for (id, settings) in snapshot.panes {
-            let existing = self.place_of(id).map(|place| self.panes.remove(place));
+        for PaneSnapshot {
+            id,
+            place,
+            settings,
+        } in snapshot.panes
+        {
+            let existing = self.panes.remove(id);
             let pane = existing
                 .or_else(|| self.undo.take_removed_pane(id))
                 .unwrap_or_else(|| Pane::new(id, settings.clone()));
-            self.panes.push(Pane { settings, ..pane });
+            self.panes.insert(Pane {
+                place,
+                settings,
+                ..pane
+            });
         }
         self.seed = snapshot.seed;
         effects
@@ -342,8 +364,7 @@ impl AppState {
         let was_running = self.is_running();
         let mut effects: Vec<Effect> = self.panes.stop(id).into_iter().collect();
         effects.extend(self.runs.end_verification(&mut self.models));
-        if let Some(place) = self.place_of(id) {
-            let mut pane = self.panes.remove(place);
+        if let Some(mut pane) = self.panes.remove(id) {
             // Its remaining events will be ignored, so the generation ends here.
             pane.status.finish(FinishReason::Cancelled);
             self.undo.keep_removed_pane(pane);
@@ -437,7 +458,7 @@ impl AppState {
                 (((0..place).rev().find(has_text)).unwrap_or(place), step)
             }
             (Some(_), PinMove::NextPane) => {
-                let mut after = place + 1..self.panes.len();
+                let mut after = self.panes.places().filter(|other| *other > place);
                 (after.find(has_text).unwrap_or(place), step)
             }
         };

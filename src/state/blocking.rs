@@ -10,11 +10,11 @@ impl AppState {
     pub fn blocking_reason(&self) -> Option<String> {
         if self.uses_several_models() {
             return self.common_blocking_reason().or_else(|| {
-                let mut reasons = self.panes.iter().map(|pane| self.blocking_reason_of(pane));
-                let first = reasons.next()??;
-                reasons
-                    .all(|reason| reason.is_some())
-                    .then(|| format!("{}: {first}", pane_letter(0)))
+                let first = self.panes.first()?;
+                let reason = self.blocking_reason_of(first)?;
+                let is_blocked = |pane: &Pane| self.blocking_reason_of(pane).is_some();
+                let are_all = self.panes.iter().all(is_blocked);
+                are_all.then(|| format!("{}: {reason}", pane_letter(first.place)))
             });
         }
         let all_invalid = || {
@@ -28,7 +28,7 @@ impl AppState {
 
     /// Returns which pane will be left out because of an invalid value or its model, and why.
     pub fn skipped_pane_words(&self) -> Option<String> {
-        let mut panes = self.panes.iter().enumerate();
+        let mut panes = self.panes.placed();
         let (place, reason) = panes.find_map(|(place, pane)| {
             let reason = if self.uses_several_models() {
                 self.blocking_reason_of(pane)
@@ -50,8 +50,8 @@ impl AppState {
     }
 
     fn invalid_panes(&self) -> impl Iterator<Item = (usize, SettingError)> {
-        let places = self.panes.iter().enumerate();
-        places.filter_map(|(place, pane)| Some((place, pane.settings.chain.validate().err()?)))
+        let panes = self.panes.placed();
+        panes.filter_map(|(place, pane)| Some((place, pane.settings.chain.validate().err()?)))
     }
 
     /// Returns why this pane can't generate now, or `None` if it can.

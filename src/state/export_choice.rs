@@ -68,13 +68,10 @@ impl AppState {
     /// Returns the text of each pane that is exported with everything; a pane that is left out
     /// keeps its place, so that the others keep their letters.
     pub fn generations_to_export(&self) -> Vec<Option<&Generation>> {
-        let panes = self.panes.iter();
-        panes
-            .map(|pane| {
-                let included = !self.export.left_out.contains(&pane.id);
-                pane.generation().filter(|_| included)
-            })
-            .collect()
+        self.panes.by_place(|pane| {
+            let included = !self.export.left_out.contains(&pane.id);
+            pane.generation().filter(|_| included)
+        })
     }
 }
 

@@ -48,7 +48,7 @@ impl AppState {
         self.request_generation(places, pause_after)
     }
 
-    /// Returns the positions of the panes whose settings are valid, except those that keep a given
+    /// Returns the places of the panes whose settings are valid, except those that keep a given
     /// text.
     pub(super) fn valid_places(&self) -> Vec<usize> {
         let is_valid = |place: &usize| {
@@ -60,7 +60,7 @@ impl AppState {
                 is_valid && !is_blocked && !self.panes.keeps_given_text(pane)
             })
         };
-        (0..self.panes.len()).filter(is_valid).collect()
+        self.panes.places().filter(is_valid).collect()
     }
 
     pub(crate) fn generate_one(&mut self, id: PaneId) -> Vec<Effect> {
@@ -190,7 +190,7 @@ impl AppState {
         effects
     }
 
-    /// Returns the position of the pane that shows the scored text, which may be a new one.
+    /// Returns the place of the pane that shows the scored text, which may be a new one.
     fn score_place(&mut self, dialog: &ScoreDialog) -> Option<usize> {
         let place = self.place_of(dialog.pane)?;
         if dialog.target == BranchTarget::InPlace || !self.panes.has_room() {
@@ -200,7 +200,7 @@ impl AppState {
         "Text".clone_into(&mut settings.name);
         let id = self.next_pane_id();
         self.panes.push(Pane::new(id, settings));
-        self.panes.len().checked_sub(1)
+        self.place_of(id)
     }
 
     pub(super) fn continue_text(&mut self, id: PaneId) -> Vec<Effect> {

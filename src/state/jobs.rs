@@ -133,8 +133,8 @@ impl AppState {
         for run in runs.filter(|run| run.status().is_running()) {
             run.fail(error);
         }
-        let kept = running.into_iter().filter_map(|tab| self.keep_result(tab));
-        kept.collect()
+        let tabs = running.into_iter();
+        tabs.filter_map(|tab| self.keep_result(tab)).collect()
     }
 }
 

@@ -54,9 +54,8 @@ impl Panes {
         let Some(pane) = self.pane(id) else {
             return Vec::new();
         };
-        let others = self.iter().enumerate();
-        let possible =
-            others.filter(|(_, other)| self.read_along_reason(id, other.id, models).is_none());
+        let is_possible = |other: &Pane| self.read_along_reason(id, other.id, models).is_none();
+        let possible = self.placed().filter(|(_, other)| is_possible(other));
         let rows = possible.map(|(place, other)| {
             let is_chosen = pane.reads == Some(other.id);
             let name = format!("Read along with {}", pane_letter(place));
@@ -74,8 +73,7 @@ impl Panes {
 
     /// Says which pane reads which, if any pane has started.
     pub(super) fn reading_words(&self) -> Option<String> {
-        let panes = self.iter().enumerate();
-        let mut readings = panes.filter_map(|(place, pane)| {
+        let mut readings = self.placed().filter_map(|(place, pane)| {
             let read = self.place_of(pane.reads?)?;
             let has_read = pane.generation().is_some_and(Generation::is_scored);
             has_read.then(|| format!("{} reads {}", pane_letter(place), pane_letter(read)))

@@ -1,7 +1,7 @@
 //! How much of each step's distribution the record holds, within a memory limit for all texts on
 //! screen. What-if is exact if whole distributions fit.
 
-use super::{Effect, Models, Pane};
+use super::{Effect, Models, Panes};
 use crate::generation::Step;
 use crate::worker::Request;
 
@@ -36,14 +36,13 @@ impl MemoryLimits {
     pub(super) fn detail_bytes_per_step(
         self,
         places: &[usize],
-        panes: &[Pane],
+        panes: &Panes,
         max_steps: usize,
     ) -> usize {
         let budget = (self.record_megabytes as usize).saturating_mul(MEGABYTE);
         let share =
             |n_bytes: usize, n_panes: usize| n_bytes / n_panes.saturating_mul(max_steps).max(1);
-        let others = panes.iter().enumerate();
-        let others = others.filter(|(place, _)| !places.contains(place));
+        let others = panes.placed().filter(|(place, _)| !places.contains(place));
         let texts = others.filter_map(|(_, pane)| pane.generation());
         let bytes_of = |step: &Step| step.trace.raw.detail.n_bytes();
         let held: usize = texts.flat_map(|text| &text.steps).map(bytes_of).sum();
@@ -53,7 +52,7 @@ impl MemoryLimits {
 
     /// Describes what the record of these panes will hold: "All probabilities of every step take
     /// 20 MB: what-if is exact".
-    pub fn recording_words(self, panes: &[Pane], models: &Models, max_steps: usize) -> String {
+    pub fn recording_words(self, panes: &Panes, models: &Models, max_steps: usize) -> String {
         let Some(model) = models.main.ready() else {
             return "Distributions that fit in this memory make what-if exact".to_owned();
         };

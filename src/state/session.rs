@@ -6,7 +6,7 @@ use super::branches::{KeptTexts, RunTexts, renumber};
 use super::runs::{HiddenSession, what_if_words};
 use super::{
     AppState, BranchTree, Command, Effect, MAX_PANES, Notice, Notices, OpenedRun, Pace, Page, Pane,
-    PaneId, PaneStatus, Prompt, RunCommand, RunRequest, Settings, Undo, unix_time_secs,
+    PaneId, PaneStatus, Panes, Prompt, RunCommand, RunRequest, Settings, Undo, unix_time_secs,
 };
 use crate::export::json::{Branch, RunFile, RunHeader};
 use crate::generation::{FinishReason, Generation, GenerationId, PaneSettings, PromptForm};
@@ -16,7 +16,7 @@ use crate::lab::LabTab;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Session {
     pub settings: Settings,
-    /// The positions of the panes that show the texts.
+    /// The places of the panes that show the texts.
     pub places: Vec<usize>,
     pub texts: RunTexts,
     /// When the run finished, in seconds since 1970. `None` if it is still being written.
@@ -142,6 +142,7 @@ impl AppState {
         };
         let title = run.header.title.clone();
         let what_if_words = what_if_words(&run.panes);
+        let places = (0..n_panes).map(|index| run.place(index)).collect();
         self.runs.opened = Some(OpenedRun {
             name: title.unwrap_or_else(|| name.to_owned()),
             header: run.header,
@@ -149,7 +150,7 @@ impl AppState {
             contradiction: run.contradiction,
             hidden,
         });
-        self.fill_from(run.panes, run.branches);
+        self.fill_from(run.panes, places, run.branches);
         self.page = Page::Write;
         if verifies {
             let (runs, mut context) = self.runs_in_context();
@@ -192,8 +193,8 @@ impl AppState {
         }
     }
 
-    /// Fills the window with these texts, their prompt and their settings.
-    fn fill_from(&mut self, texts: Vec<Generation>, branches: Vec<Branch>) {
+    /// Fills the window with these texts at their places, their prompt and their settings.
+    fn fill_from(&mut self, texts: Vec<Generation>, places: Vec<usize>, branches: Vec<Branch>) {
         if let Some(first) = texts.first() {
             self.prompt.text.clone_from(&first.prompt.text);
             self.prompt
@@ -202,7 +203,7 @@ impl AppState {
             self.seed = first.config.seed;
         }
         self.panes.clear();
-        for text in texts.into_iter().take(MAX_PANES) {
+        for (text, place) in texts.into_iter().zip(places).take(MAX_PANES) {
             let id = self.next_pane_id();
             let settings = PaneSettings {
                 name: text.name.clone(),
@@ -211,8 +212,9 @@ impl AppState {
                 model: self.models.loaded_as(&text.model),
             };
             let mut pane = Pane::new(id, settings);
+            pane.place = place;
             pane.status = PaneStatus::Finished(text);
-            self.panes.push(pane);
+            self.panes.insert(pane);
         }
         self.branches.kept = KeptTexts::default();
         self.branches.removed = None;
@@ -289,7 +291,7 @@ impl AppState {
     }
 
     /// Returns the panes and the kept texts of the session, which an opened run or a lesson hides.
-    pub(in crate::state) fn session_texts(&self) -> (&[Pane], &KeptTexts) {
+    pub(in crate::state) fn session_texts(&self) -> (&Panes, &KeptTexts) {
         let hidden = self.hidden().map(HiddenSession::texts);
         hidden.unwrap_or((&self.panes, &self.branches.kept))
     }
@@ -348,7 +350,7 @@ impl AppState {
         self.limits = settings.limits;
         self.seed = settings.seed;
         self.panes.clear();
-        self.add_panes(settings.panes);
+        self.restore_panes(settings.panes, &settings.pane_places);
         self.undo = Undo::new(self.panes.snapshot(self.seed));
         let mut restored: Vec<PaneId> = Vec::new();
         let mut is_kept = true;
@@ -391,9 +393,11 @@ impl AppState {
         if effects.is_empty() && !is_kept {
             effects.push(self.runs.keep_as_it_is());
         }
-        let tabs = LabTab::ALL.into_iter();
-        let running = tabs.filter(|tab| self.lab.is_running(*tab));
-        effects.extend(running.filter_map(|tab| self.keep_result(tab)));
+        for tab in LabTab::ALL {
+            if self.lab.is_running(tab) || self.lab.has_new_result(tab) {
+                effects.extend(self.keep_result(tab));
+            }
+        }
         effects
     }
 }

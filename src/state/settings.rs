@@ -9,8 +9,9 @@ use super::recording::{DEFAULT_CACHE_MEGABYTES, DEFAULT_KEPT_MEGABYTES, DEFAULT_
 use super::starters::DEFAULT_PROMPT;
 use super::{
     AddedServer, ByHand, ChosenFolders, HistoryLimits, LessonProgress, MAX_RECENT, Notice, Notices,
-    Pace, PromptMode, RecentModel, ViewChoices,
+    Pace, Panes, PromptMode, RecentModel, ViewChoices,
 };
+use crate::export::json::unless_in_order;
 use crate::generation::{ChatMessage, GenerationConfig, Limits, PaneSettings, TemplateKwargs};
 use crate::interop::presets::OwnPreset;
 use crate::lab::LabSettings;
@@ -36,6 +37,9 @@ pub struct Settings {
     pub template_kwargs: TemplateKwargs,
     /// The panes' settings, from left to right.
     pub panes: Vec<PaneSettings>,
+    /// The places of the panes, which determine their letters. Empty if they are A, B, C and so on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pane_places: Vec<usize>,
     /// When generations stop; shared by all panes.
     pub limits: Limits,
     /// The shared seed, for panes without their own.
@@ -78,6 +82,7 @@ impl Default for Settings {
             chat_history: Vec::new(),
             template_kwargs: TemplateKwargs::new(),
             panes: PaneSettings::classics().to_vec(),
+            pane_places: Vec::new(),
             limits: Limits::default(),
             seed: GenerationConfig::DEFAULT_SEED,
             pace: Pace::default(),
@@ -100,6 +105,12 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// Takes the settings and the places of these panes.
+    pub(in crate::state) fn set_panes(&mut self, panes: &Panes) {
+        self.panes = panes.iter().map(|pane| pane.settings.clone()).collect();
+        self.pane_places = unless_in_order(panes.places().collect());
+    }
+
     /// Parses the output of [`Settings::to_json`], possibly written by another version of Quartet.
     pub fn from_json(json: &str) -> Restored {
         let mut kept = Map::new();

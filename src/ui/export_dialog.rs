@@ -48,8 +48,7 @@ pub(super) fn export_dialog_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec
 fn panes_ui(ui: &mut Ui, state: &mut AppState) {
     let panes: Vec<_> = state
         .panes
-        .iter()
-        .enumerate()
+        .placed()
         .filter_map(|(place, pane)| {
             let n_tokens = pane.generation()?.steps.len();
             let name = &pane.settings.name;

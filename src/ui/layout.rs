@@ -1,5 +1,7 @@
 //! The window's layout: the rectangle of each area, in whole points.
 
+use std::ops::Range;
+
 use egui::{Rect, Vec2, pos2, vec2};
 
 use super::run_bar::RUN_BAR;
@@ -16,10 +18,10 @@ pub(super) const GAP: f32 = 8.0;
 /// The height of the dock's tab row, the only visible part of a collapsed dock.
 pub(super) const TABS: f32 = 36.0;
 
-/// The minimum height of a row of panes.
+/// The minimum height of a row of panes in a window that is too low for five lines of text.
 const MIN_PANE_HEIGHT: f32 = 140.0;
 
-/// The minimum height of a row of panes above a dock that the user has opened.
+/// The same above a dock that the user has opened.
 const MIN_PANE_HEIGHT_OVER_OPEN_DOCK: f32 = 100.0;
 
 /// The minimum height of an open dock.
@@ -70,6 +72,10 @@ impl Breakpoint {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct LayoutInput {
     pub n_panes: usize,
+    /// The index of the pane that is always shown.
+    pub kept_pane: usize,
+    /// The height of a pane that shows five lines of text.
+    pub five_lines: f32,
     /// The height of the prompt card's content.
     pub prompt_height: f32,
     /// Whether the bar of an opened run replaces the prompt and the run column.
@@ -92,8 +98,11 @@ pub(super) struct Layout {
     pub run_column: Rect,
     /// Where the panes diverge, and the tint.
     pub view_bar: Rect,
-    /// Row by row, from left to right.
+    /// The panes that are shown, row by row, from left to right.
     pub panes: Vec<Rect>,
+    /// The index of the first of them. Only one row of panes is shown if the dock leaves no room for
+    /// two.
+    pub first_pane: usize,
     /// Includes the tab row.
     pub dock: Rect,
     /// Whether the dock shows more than its tab row.
@@ -126,8 +135,9 @@ impl Layout {
             view_bar.left_bottom(),
             pos2(inner.right(), window.bottom() - EDGE),
         );
-        let (dock_open, dock_height) = dock(window, rest.height(), n_rows, input);
-        let dock = Rect::from_min_max(pos2(rest.left(), rest.bottom() - dock_height), rest.max);
+        let split = Split::of(window, rest.height(), n_rows, input);
+        let dock = Rect::from_min_max(pos2(rest.left(), rest.bottom() - split.dock), rest.max);
+        let shown = shown_panes(n_rows, split.n_rows, input);
         let pane_area = Rect::from_min_max(rest.min, pos2(rest.right(), dock.top() - GAP));
         Self {
             breakpoint,
@@ -135,11 +145,22 @@ impl Layout {
             prompt,
             run_column,
             view_bar,
-            panes: panes(pane_area, input.n_panes, n_rows),
+            panes: panes(pane_area, shown.len(), split.n_rows),
+            first_pane: shown.start,
             dock,
-            dock_open,
+            dock_open: split.dock_open,
         }
     }
+}
+
+/// Returns the indices of the panes that are shown: all of them, or those of one row.
+fn shown_panes(n_rows: usize, n_rows_shown: usize, input: LayoutInput) -> Range<usize> {
+    if n_rows_shown == n_rows {
+        return 0..input.n_panes;
+    }
+    let n_columns = input.n_panes.div_ceil(n_rows).max(1);
+    let first = input.kept_pane / n_columns * n_columns;
+    first..(first + n_columns).min(input.n_panes)
 }
 
 fn below(rect: Rect, size: Vec2) -> Rect {
@@ -156,26 +177,53 @@ fn pane_rows(n_panes: usize, width: f32) -> usize {
     }
 }
 
-/// Returns whether the dock is open, and its height. The panes always keep their minimum height.
-fn dock(window: Rect, available: f32, n_rows: usize, input: LayoutInput) -> (bool, f32) {
-    let breakpoint = Breakpoint::of(window.width());
-    let crowded = n_rows > 1 && window.height() <= 900.0;
-    let open_by_default = breakpoint > Breakpoint::Tight && !crowded && window.height() >= 640.0;
-    let min_pane_height = if input.dock_open == Some(true) {
-        MIN_PANE_HEIGHT_OVER_OPEN_DOCK
-    } else {
-        MIN_PANE_HEIGHT
-    };
-    let panes = n_rows as f32 * (min_pane_height + GAP);
-    let max_height = (available - panes).min(window.height() * 0.6).floor();
-    let requested = input
-        .dock_height
-        .unwrap_or(breakpoint.default_dock_height());
-    let open = input.dock_open.unwrap_or(open_by_default) && max_height >= MIN_DOCK_HEIGHT;
-    if open {
-        (true, requested.round().clamp(MIN_DOCK_HEIGHT, max_height))
-    } else {
-        (false, TABS)
+/// How panes and dock share the height below the view bar.
+struct Split {
+    /// How many rows of panes are shown.
+    n_rows: usize,
+    dock_open: bool,
+    /// The height of the dock.
+    dock: f32,
+}
+
+impl Split {
+    /// Splits the height. An open dock keeps one row of panes if it would leave fewer than five lines
+    /// of text to each of two.
+    fn of(window: Rect, available: f32, n_rows: usize, input: LayoutInput) -> Self {
+        let breakpoint = Breakpoint::of(window.width());
+        let crowded = n_rows > 1 && window.height() <= 900.0;
+        let open_by_default =
+            breakpoint > Breakpoint::Tight && !crowded && window.height() >= 640.0;
+        let is_open = input.dock_open.unwrap_or(open_by_default);
+        let requested = input.dock_height;
+        let requested = requested.unwrap_or(breakpoint.default_dock_height());
+        let highest = |n_rows: usize, pane_height: f32| {
+            let panes = n_rows as f32 * (pane_height + GAP);
+            (available - panes).min(window.height() * 0.6).floor()
+        };
+        let fits = highest(n_rows, input.five_lines) >= requested.max(MIN_DOCK_HEIGHT);
+        let n_rows_shown = if is_open && !fits { 1 } else { n_rows };
+        let highest_over_five = highest(n_rows_shown, input.five_lines);
+        let highest = if highest_over_five >= MIN_DOCK_HEIGHT {
+            highest_over_five
+        } else if input.dock_open == Some(true) {
+            highest(n_rows_shown, MIN_PANE_HEIGHT_OVER_OPEN_DOCK)
+        } else {
+            highest(n_rows_shown, MIN_PANE_HEIGHT)
+        };
+        if is_open && highest >= MIN_DOCK_HEIGHT {
+            Self {
+                n_rows: n_rows_shown,
+                dock_open: true,
+                dock: requested.round().clamp(MIN_DOCK_HEIGHT, highest),
+            }
+        } else {
+            Self {
+                n_rows,
+                dock_open: false,
+                dock: TABS,
+            }
+        }
     }
 }
 
@@ -207,6 +255,8 @@ mod tests {
 
     const DEFAULT: LayoutInput = LayoutInput {
         n_panes: 4,
+        kept_pane: 0,
+        five_lines: 198.0,
         prompt_height: 24.0,
         run_bar: false,
         dock_open: None,
@@ -255,7 +305,8 @@ mod tests {
                     );
                     let window = Rect::from_min_size(Pos2::ZERO, vec2(width, height));
                     let mut areas = layout.panes.clone();
-                    assert_eq!(areas.len(), n_panes);
+                    let is_whole = areas.len() == n_panes;
+                    assert!(is_whole || (layout.dock_open && areas.len() >= n_panes / 2));
                     areas.extend([
                         layout.prompt,
                         layout.run_column,
@@ -289,8 +340,43 @@ mod tests {
     }
 
     #[test]
+    fn an_open_dock_leaves_five_lines_to_each_pane_that_is_shown() {
+        for (size, n_panes, kept_pane, shown) in [
+            ([900.0, 600.0], 4, 0, 0..2),
+            ([900.0, 600.0], 4, 3, 2..4),
+            ([1280.0, 800.0], 5, 2, 0..3),
+            ([1280.0, 800.0], 5, 4, 3..5),
+            ([1280.0, 800.0], 4, 3, 0..4),
+            ([1920.0, 1080.0], 5, 4, 0..5),
+        ] {
+            let input = LayoutInput {
+                n_panes,
+                kept_pane,
+                dock_open: Some(true),
+                dock_height: Some(304.0),
+                ..DEFAULT
+            };
+            let layout = layout(size[0], size[1], input);
+            assert!(layout.dock_open);
+            assert_eq!(
+                (layout.first_pane, layout.panes.len()),
+                (shown.start, shown.len())
+            );
+            for pane in &layout.panes {
+                assert!(pane.height() >= 198.0, "{pane:?} in {size:?}");
+            }
+            let closed = LayoutInput {
+                dock_open: Some(false),
+                ..input
+            };
+            let closed = self::layout(size[0], size[1], closed);
+            assert_eq!(closed.panes.len(), n_panes);
+        }
+    }
+
+    #[test]
     fn a_dragged_dock_stays_within_its_bounds() {
-        for (requested, height) in [(50.0, 160.0), (300.0, 300.0), (2000.0, 480.0)] {
+        for (requested, height) in [(50.0, 160.0), (300.0, 300.0), (2000.0, 434.0)] {
             let input = LayoutInput {
                 dock_height: Some(requested),
                 ..DEFAULT

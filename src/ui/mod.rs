@@ -56,6 +56,8 @@ mod score_dialog;
 mod seed_field;
 mod settings_dialog;
 mod shown_pictures;
+#[cfg(test)]
+mod small_window_tests;
 mod step_draws;
 mod tab_order;
 mod tabbed_dialog;

@@ -17,7 +17,7 @@ use crate::design::widgets::{SMALL_BADGE, badge};
 use crate::generation::formatting::pane_letter;
 use crate::generation::formatting::{grouped, speed};
 use crate::generation::{Generation, Step, Vocabulary};
-use crate::state::{AppState, Pane};
+use crate::state::{AppState, Pane, Panes};
 
 /// Draws a table of all panes, and beside it the candidates of the pinned or latest step.
 pub(super) fn numbers_ui(ui: &mut Ui, state: &mut AppState) {
@@ -91,7 +91,7 @@ const COLUMNS: [&str; 10] = [
 ];
 
 /// Draws one row per pane that has text.
-fn panes_ui(ui: &mut Ui, panes: &[Pane]) {
+fn panes_ui(ui: &mut Ui, panes: &Panes) {
     let grid = Grid::new("panes").spacing([20.0, 4.0]);
     grid.min_col_width(SMALL_BADGE)
         .min_row_height(ROW)
@@ -117,8 +117,9 @@ fn panes_ui(ui: &mut Ui, panes: &[Pane]) {
                 heading_ui(ui, "Network");
             }
             ui.end_row();
-            let texts = panes.iter().enumerate();
-            let texts = texts.filter_map(|(place, pane)| Some((place, pane.generation()?)));
+            let texts = panes
+                .placed()
+                .filter_map(|(place, pane)| Some((place, pane.generation()?)));
             for ((place, generation), means) in texts.zip(means) {
                 badge(ui, place, SMALL_BADGE);
                 let surprise = if has_one_tokenizer {
@@ -140,7 +141,7 @@ fn panes_ui(ui: &mut Ui, panes: &[Pane]) {
 }
 
 /// Draws the metrics of every text, one row per pane.
-fn measures_ui(ui: &mut Ui, panes: &[Pane], prices: Prices) {
+fn measures_ui(ui: &mut Ui, panes: &Panes, prices: Prices) {
     let grid = Grid::new("text metrics").spacing([14.0, 4.0]);
     grid.min_col_width(SMALL_BADGE)
         .min_row_height(ROW)
@@ -155,7 +156,7 @@ fn measures_ui(ui: &mut Ui, panes: &[Pane], prices: Prices) {
                 heading_ui(ui, "Cost");
             }
             ui.end_row();
-            for (place, pane) in panes.iter().enumerate() {
+            for (place, pane) in panes.placed() {
                 let Some(metrics) = pane.text_metrics() else {
                     continue;
                 };
@@ -172,17 +173,17 @@ fn measures_ui(ui: &mut Ui, panes: &[Pane], prices: Prices) {
 }
 
 /// Shows what a shorter text would have saved, if prices are set.
-fn saving_ui(ui: &mut Ui, panes: &[Pane], prices: Prices) {
-    let metrics = panes.iter().map(Pane::text_metrics).enumerate();
-    let texts: Vec<_> = metrics
-        .filter_map(|(place, metrics)| Some((place, metrics?)))
+fn saving_ui(ui: &mut Ui, panes: &Panes, prices: Prices) {
+    let texts: Vec<_> = panes
+        .placed()
+        .filter_map(|(place, pane)| Some((place, pane.text_metrics()?)))
         .collect();
     if let Some(words) = saving_words(&texts, prices) {
         value_ui(ui, words);
     }
 }
 
-fn has_one_tokenizer(panes: &[Pane]) -> bool {
+fn has_one_tokenizer(panes: &Panes) -> bool {
     !have_different_tokenizers(panes.iter().filter_map(Pane::generation))
 }
 

@@ -12,7 +12,7 @@ use crate::design::widgets::{SMALL_BADGE, badge};
 use crate::generation::Generation;
 use crate::generation::formatting::pane_letter;
 use crate::generation::formatting::{grouped, token_word};
-use crate::state::{AppState, Pane};
+use crate::state::{AppState, Panes};
 
 /// How many tokens the table shows.
 const N_TOKENS: usize = 20;
@@ -107,7 +107,7 @@ fn token_row(generation: &Generation, index: usize, sum: &mut Option<f64>) -> [S
 }
 
 /// Draws how many tokens of each text fall into each bin of ranks, one row per pane.
-pub(super) fn ranks_ui(ui: &mut Ui, panes: &[Pane]) {
+pub(super) fn ranks_ui(ui: &mut Ui, panes: &Panes) {
     let grid = Grid::new("ranks").spacing([20.0, 4.0]);
     grid.min_col_width(SMALL_BADGE)
         .min_row_height(ROW)
@@ -117,7 +117,7 @@ pub(super) fn ranks_ui(ui: &mut Ui, panes: &[Pane]) {
                 heading_ui(ui, &format!("Rank {bin}"));
             }
             ui.end_row();
-            for (place, pane) in panes.iter().enumerate() {
+            for (place, pane) in panes.placed() {
                 let Some(generation) = pane.generation() else {
                     continue;
                 };

@@ -7,7 +7,9 @@ use super::layout::Breakpoint;
 use super::pane_footer::{edit_footer_ui, footer_ui};
 use super::pane_header::header_ui;
 use super::pane_model::{MODEL_LINE, at_bottom_ui, model_notice_ui, pane_model_ui};
-use super::token_text::{EditEnd, TextEnd, TokenTextInput, TokenTextResponse, TokenView};
+use super::token_text::{
+    EditEnd, TextEnd, TokenTextInput, TokenTextResponse, TokenView, text_height,
+};
 use crate::design::child_ui::child_ui;
 use crate::design::theme::Theme;
 use crate::design::widgets::{Notice, NoticeKind};
@@ -21,7 +23,7 @@ use crate::state::{
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PaneFrame {
     pub rect: Rect,
-    /// Its index among the panes, which determines its letter and color.
+    /// Its letter and color.
     pub place: usize,
     pub breakpoint: Breakpoint,
     /// The first step at which the panes diverge.
@@ -34,6 +36,12 @@ pub(super) struct PaneFrame {
 
 const HEADER: f32 = 40.0;
 const FOOTER: f32 = 28.0;
+
+/// Returns the height of a pane that shows this many lines of text.
+pub(super) fn pane_height(n_lines: u8, names_model: bool) -> f32 {
+    let model = if names_model { MODEL_LINE } else { 0.0 };
+    HEADER + model + text_height(n_lines) + FOOTER
+}
 
 /// Draws a pane. Returns how the user interacted with its text.
 pub(super) fn pane_ui(

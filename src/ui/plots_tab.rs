@@ -14,7 +14,7 @@ use crate::plots::{
     NextTokenData, PlotResponse, ScoreData, StepAt, Target, TrendData, next_token_plot_ui,
     score_plot_ui, trend_plot_ui,
 };
-use crate::state::{AppState, Command, Pane, Pin, Plot, RightPlot, WatermarkCommand};
+use crate::state::{AppState, Command, Pane, Panes, Pin, Plot, RightPlot, WatermarkCommand};
 
 /// The size of the button that chooses the plot on the right, in points.
 const PLOT_CHOICE: f32 = 22.0;
@@ -56,7 +56,7 @@ pub(super) fn plots_ui(
     let mut right = child_ui(ui, beside_choice, "right plot");
     let mut chosen = state.view.right_plot.0;
     let in_trend = if let Plot::Trend(kind) = chosen {
-        let scans: Vec<_> = state.panes.iter().map(Pane::watermark).collect();
+        let scans: Vec<_> = state.panes.by_place(Pane::watermark);
         let figures = |texts: &[(usize, &Generation)], scans: &[&WatermarkScan]| {
             trend_figures(&ctx, kind, texts, scans)
         };
@@ -107,7 +107,7 @@ fn candidates_of(
     what_if.or(Some(recorded))
 }
 
-fn pin_from_plot(response: PlotResponse, panes: &[Pane], commands: &mut Vec<Command>) {
+fn pin_from_plot(response: PlotResponse, panes: &Panes, commands: &mut Vec<Command>) {
     let pin = response.clicked.and_then(|at| {
         let pane = panes.get(at.pane)?.id;
         let step = at.step;

@@ -139,7 +139,7 @@ fn step_chips_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         .accessible_name("Which panes step")
         .show(|ui| {
             choose(ui, "All panes", None);
-            for (place, pane) in state.panes.iter().enumerate() {
+            for (place, pane) in state.panes.placed() {
                 choose(ui, &pane_words(place), Some(pane.id));
             }
         });

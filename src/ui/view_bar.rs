@@ -1,6 +1,6 @@
 //! The bar between the prompt and the panes: where the panes diverge, and the token tint.
 
-use egui::{Align, Layout, Popup, Sense, Ui, vec2};
+use egui::{Align, Layout, Popup, Rect, Role, Sense, Ui, Vec2, WidgetInfo, vec2};
 
 use super::explained::explained;
 use super::layout::Breakpoint;
@@ -9,21 +9,46 @@ use super::order_menu::sentences_ui;
 use crate::design::fonts::Face;
 use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
-use crate::design::widgets::{Button, Chip, focus_ring, legend, menu_item, small_legend};
+use crate::design::widgets::{
+    Button, Chip, SMALL_BADGE, focus_ring, legend, menu_item, paint_badge, small_legend,
+};
+use crate::generation::formatting::pane_letter;
 use crate::lessons::Ring;
 use crate::state::{
-    AppState, Command, DivergenceSummary, MAX_PANES, Tint, WatermarkCommand, divergence_reasons,
+    AppState, Command, DivergenceSummary, MAX_PANES, PaneId, Tint, WatermarkCommand,
+    divergence_reasons,
 };
 
-/// Draws the bar. Returns whether the sentence was clicked, which scrolls the panes to the point
-/// where they diverge.
+/// What the bar shows besides the state.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ViewBarInput<'a> {
+    pub breakpoint: Breakpoint,
+    pub divergence: &'a DivergenceSummary,
+    /// The panes that are not shown, with their places.
+    pub hidden: &'a [(usize, PaneId)],
+}
+
+/// What was clicked in the bar.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct ViewBarResponse {
+    /// Whether the sentence was clicked, which scrolls the panes to the point where they diverge.
+    pub to_fork: bool,
+    /// The hidden pane whose badge was clicked.
+    pub brought_back: Option<PaneId>,
+}
+
+/// Draws the bar.
 pub(super) fn view_bar_ui(
     ui: &mut Ui,
-    breakpoint: Breakpoint,
-    divergence: &DivergenceSummary,
+    input: ViewBarInput<'_>,
     state: &mut AppState,
     commands: &mut Vec<Command>,
-) -> bool {
+) -> ViewBarResponse {
+    let ViewBarInput {
+        breakpoint,
+        divergence,
+        hidden,
+    } = input;
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
         let has_legend = breakpoint > Breakpoint::Tight;
         if has_legend {
@@ -33,13 +58,43 @@ pub(super) fn view_bar_ui(
         }
         tint_ui(ui, has_legend, state, commands);
         add_pane_ui(ui, breakpoint, state, commands);
-        ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+        let brought_back = hidden_panes_ui(ui, hidden);
+        let to_fork = ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             repetition_ui(ui, state, commands);
             sentence_ui(ui, breakpoint, divergence, state)
-        })
-        .inner
+        });
+        ViewBarResponse {
+            to_fork: to_fork.inner,
+            brought_back,
+        }
     })
     .inner
+}
+
+/// The size of the button of a hidden pane.
+const HIDDEN_PANE: f32 = 24.0;
+
+/// Draws the badges of the panes that are not shown, from right to left. Returns the pane whose badge
+/// was clicked.
+fn hidden_panes_ui(ui: &mut Ui, hidden: &[(usize, PaneId)]) -> Option<PaneId> {
+    let mut brought_back = None;
+    for (place, pane) in hidden.iter().rev() {
+        let name = format!("Show pane {}", pane_letter(*place));
+        let size = Vec2::splat(HIDDEN_PANE);
+        let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+        response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
+        let theme = Theme::of(ui);
+        if response.hovered() {
+            ui.painter().rect_filled(rect, 6, theme.surface_3);
+        }
+        let badge = Rect::from_center_size(rect.center(), Vec2::splat(SMALL_BADGE));
+        paint_badge(ui.painter(), theme, badge, *place);
+        focus_ring(ui, &response, 6);
+        if response.on_hover_text(&name).clicked() {
+            brought_back = Some(*pane);
+        }
+    }
+    brought_back
 }
 
 /// Draws the button that adds a pane.

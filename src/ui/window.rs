@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use egui::emath::GuiRounding as _;
-use egui::{Rect, Ui, pos2, vec2};
+use egui::{Key, Modifiers, Rect, Ui, pos2, vec2};
 
 use super::branch_dialog::branch_dialog_ui;
 use super::dock::{DockFrame, dock_ui, held_clicks_ui};
@@ -16,7 +16,7 @@ use super::layout::{Breakpoint, EDGE, GAP, Layout, LayoutInput, TOP_BAR};
 use super::lessons::{CARD, card_ui, enter_key_ui, lessons_ui, ring_ui};
 use super::models::{drop_ui, models_dialog_ui};
 use super::palette::palette_ui;
-use super::pane::{PaneFrame, pane_ui};
+use super::pane::{PaneFrame, pane_height, pane_ui};
 use super::pane_header::open_chain_editor;
 use super::paste_settings::paste_settings_ui;
 use super::path_dialog::path_dialog_ui;
@@ -30,16 +30,17 @@ use super::tab_order::TabOrder;
 use super::toast::toast_ui;
 use super::token_text::TokenView;
 use super::top_bar::top_bar_ui;
-use super::view_bar::view_bar_ui;
+use super::view_bar::{ViewBarInput, view_bar_ui};
 use super::watermark_dialog::watermark_dialog_ui;
 use crate::design::appearance;
 use crate::design::child_ui::child_ui;
 use crate::design::theme::Theme;
-use crate::lab::lab_ui;
+use crate::lab::{LabCommand, lab_ui};
 use crate::lessons::Ring;
 use crate::plots::StepAt;
-
-use crate::state::{AppState, Command, DockTab, Page, PaneId, divergence_summary};
+use crate::state::{
+    AppState, Command, DockTab, LessonRun, Page, Pane, PaneId, Pin, divergence_summary,
+};
 
 /// The time per frame for updating the what-if counts. The rest continues in the next frame.
 const REVIEW_BUDGET: Duration = Duration::from_millis(6);
@@ -51,7 +52,7 @@ pub struct WindowUi {
     token_views: BTreeMap<PaneId, TokenView>,
     /// The step hovered in a plot in the previous frame.
     hovered_in_plot: Option<StepAt>,
-    /// The index of the pane whose text had keyboard focus in the previous frame.
+    /// The place of the pane whose text had keyboard focus in the previous frame.
     focused: Option<usize>,
     /// Whether texts were being generated in the previous frame.
     was_running: bool,
@@ -60,6 +61,7 @@ pub struct WindowUi {
     /// Whether arrow keys moved the pin in the previous frame. The focus follows it.
     follows_pin: bool,
     help: HelpUi,
+    rows: PaneRows,
 }
 
 impl WindowUi {
@@ -72,12 +74,16 @@ impl WindowUi {
         let generate = generate_key_ui(ui, state);
         enter_key_ui(ui, state, &mut commands);
         keys_ui(ui, state, self.focused, &mut commands);
+        self.pane_key_ui(ui, state);
         let began = Instant::now();
         let has_time = || began.elapsed() < REVIEW_BUDGET;
         let mut is_complete = state.review(has_time);
         if state.page == Page::Lab {
             let tab = state.lab.tab;
             is_complete &= tab.advance(state, &mut || has_time());
+            if state.lab.has_new_result(tab) {
+                commands.push(Command::Lab(LabCommand::Keep(tab)));
+            }
         }
         if !is_complete {
             ui.request_repaint();
@@ -86,7 +92,9 @@ impl WindowUi {
         ui.painter().rect_filled(window, 0, Theme::of(ui).bg);
         let card = lesson_card(window, state);
         let content = card.map_or(window, |card| without_card(window, card));
-        let layout = Layout::of(content, layout_input(ui, content, state));
+        self.rows.follow(state.pin);
+        let kept_pane = self.rows.kept_pane(state);
+        let layout = Layout::of(content, layout_input(ui, content, kept_pane, state));
 
         let breakpoint = Breakpoint::of(window.width());
         let top = layout.top_bar.with_max_x(window.right() - EDGE);
@@ -110,7 +118,7 @@ impl WindowUi {
             card_ui(&mut ui, card, has_keys, state, &mut commands);
         }
         paste_settings_ui(ui, state, &mut commands);
-        branch_dialog_ui(ui, &layout.panes, state, &mut commands);
+        branch_dialog_ui(ui, &placed(&layout, state), state, &mut commands);
         score_dialog_ui(ui, state, &mut commands);
         watermark_dialog_ui(ui, state, &mut commands);
         export_dialog_ui(ui, state, &mut commands);
@@ -141,6 +149,29 @@ impl WindowUi {
         commands
     }
 
+    /// F6 moves the focus to the text of the next pane, and Shift F6 to that of the one before.
+    fn pane_key_ui(&mut self, ui: &Ui, state: &AppState) {
+        if state.page != Page::Write || is_covered(ui, state) {
+            return;
+        }
+        let pressed = |modifiers| ui.input_mut(|input| input.consume_key(modifiers, Key::F6));
+        let is_back = pressed(Modifiers::SHIFT);
+        if !is_back && !pressed(Modifiers::NONE) {
+            return;
+        }
+        let mut panes: Vec<&Pane> = state.panes.iter().filter(|pane| pane.has_text()).collect();
+        if is_back {
+            panes.reverse();
+        }
+        let from = self.focused;
+        let is_other = |pane: &&&Pane| Some(pane.place) != from;
+        let after = panes.iter().skip_while(is_other).nth(1);
+        if let Some(pane) = after.or_else(|| panes.first()) {
+            self.token_views.entry(pane.id).or_default().take_focus();
+            self.rows.bring_back(pane.id);
+        }
+    }
+
     /// Draws the prompt, the panes and the dock.
     fn write_page_ui(
         &mut self,
@@ -161,9 +192,18 @@ impl WindowUi {
 
         let divergence = divergence_summary(state);
         let mut bar = child_ui(ui, layout.view_bar.shrink2(vec2(2.0, 0.0)), "view bar");
-        let to_fork = view_bar_ui(&mut bar, layout.breakpoint, &divergence, state, commands);
-        self.scroll_texts(to_fork, divergence.step, state);
-        let frames = self.pane_frames(layout, divergence.step);
+        let shown = ViewBarInput {
+            breakpoint: layout.breakpoint,
+            divergence: &divergence,
+            hidden: &hidden(layout, state),
+        };
+        let response = view_bar_ui(&mut bar, shown, state, commands);
+        if let Some(pane) = response.brought_back {
+            self.rows.bring_back(pane);
+            ui.request_repaint();
+        }
+        self.scroll_texts(response.to_fork, divergence.step, state);
+        let frames = self.pane_frames(layout, divergence.step, state);
         let hovered = self.panes_ui(ui, &frames, state, commands);
         let frame = DockFrame {
             rect: layout.dock,
@@ -190,14 +230,17 @@ impl WindowUi {
         }
     }
 
-    fn pane_frames(&self, layout: &Layout, fork_step: Option<usize>) -> Vec<PaneFrame> {
+    fn pane_frames(
+        &self,
+        layout: &Layout,
+        fork_step: Option<usize>,
+        state: &AppState,
+    ) -> Vec<PaneFrame> {
         let hovered_step = |place| Some(self.hovered_in_plot.filter(|at| at.pane == place)?.step);
-        layout
-            .panes
-            .iter()
-            .enumerate()
+        placed(layout, state)
+            .into_iter()
             .map(|(place, rect)| PaneFrame {
-                rect: *rect,
+                rect,
                 place,
                 breakpoint: layout.breakpoint,
                 fork_step,
@@ -245,6 +288,60 @@ impl WindowUi {
     }
 }
 
+/// Which row of panes is shown if the dock leaves no room for two.
+#[derive(Debug, Default)]
+struct PaneRows {
+    /// The pane that was brought back last.
+    brought_back: Option<PaneId>,
+    /// The pinned token at that time.
+    pin: Option<Pin>,
+}
+
+impl PaneRows {
+    /// Shows the row of this pane until another token is pinned.
+    const fn bring_back(&mut self, pane: PaneId) {
+        self.brought_back = Some(pane);
+    }
+
+    /// Goes back to the row of the pinned token if it is another one now.
+    fn follow(&mut self, pin: Option<Pin>) {
+        if self.pin != pin {
+            *self = Self {
+                brought_back: None,
+                pin,
+            };
+        }
+    }
+
+    /// Returns the index of the pane whose row is shown: the one that the lesson points at, the one
+    /// that was brought back, or else that of the token in the dock.
+    fn kept_pane(&self, state: &AppState) -> usize {
+        let ringed = match state.lessons.run().and_then(LessonRun::ring) {
+            Some(Ring::Settings(place) | Ring::Text(place)) => Some(place),
+            _ => None,
+        };
+        let brought_back = self.brought_back.and_then(|id| state.place_of(id));
+        let held = || state.shown_step().map(|(place, _)| place);
+        let place = ringed.or(brought_back).or_else(held);
+        let index = place.and_then(|place| state.panes.places().position(|other| other == place));
+        index.unwrap_or(0)
+    }
+}
+
+/// Returns the places and the rectangles of the panes that are shown.
+fn placed(layout: &Layout, state: &AppState) -> Vec<(usize, Rect)> {
+    let places = state.panes.places().skip(layout.first_pane);
+    places.zip(layout.panes.iter().copied()).collect()
+}
+
+/// Returns the panes that are not shown, with their places.
+fn hidden(layout: &Layout, state: &AppState) -> Vec<(usize, PaneId)> {
+    let shown = layout.first_pane..layout.first_pane + layout.panes.len();
+    let panes = state.panes.iter().enumerate();
+    let hidden = panes.filter(|(index, _)| !shown.contains(index));
+    hidden.map(|(_, pane)| (pane.place, pane.id)).collect()
+}
+
 /// Returns the rectangle of the running lesson's card, below the top bar on the right.
 fn lesson_card(window: Rect, state: &AppState) -> Option<Rect> {
     let has_card = matches!(state.page, Page::Write | Page::Lab);
@@ -269,12 +366,14 @@ fn scrolls_together(state: &AppState) -> bool {
 /// tabs stays where it is; the tables of Loop and Compare need it.
 const DOCK_HEIGHT: f32 = 304.0;
 
-fn layout_input(ui: &Ui, window: Rect, state: &AppState) -> LayoutInput {
+fn layout_input(ui: &Ui, window: Rect, kept_pane: usize, state: &AppState) -> LayoutInput {
     let breakpoint = Breakpoint::of(window.width());
     let card_width = window.width() - 3.0 * EDGE - breakpoint.run_column();
     let view = &state.view;
     LayoutInput {
         n_panes: state.panes.len(),
+        kept_pane,
+        five_lines: pane_height(5, state.panes_name_models()),
         prompt_height: content_height(ui, state, card_width),
         run_bar: state.runs.opened.is_some(),
         dock_open: view.dock_open,

@@ -149,14 +149,14 @@ impl Soak {
             let settings: PaneSettings = SETTINGS[(round + place) % SETTINGS.len()]
                 .parse()
                 .unwrap_or_else(|_| PaneSettings::classics()[0].clone());
-            let pane = self.state.panes[place].id;
+            let pane = self.state.panes.get(place).unwrap().id;
             self.apply(Command::SetChain(pane, settings.chain));
         }
         self.apply(Command::AnotherSeed);
         self.finish();
         self.look(round);
         let pin = Pin {
-            pane: self.state.panes[0].id,
+            pane: self.state.panes.get(0).unwrap().id,
             step: round % 20,
         };
         self.apply(Command::Branch(BranchCommand::Branch {
@@ -170,7 +170,7 @@ impl Soak {
         for place in 0..self.state.panes.len() {
             if let Ok(settings) = SETTINGS[(round + place + 3) % SETTINGS.len()].parse() {
                 let settings: PaneSettings = settings;
-                let pane = self.state.panes[place].id;
+                let pane = self.state.panes.get(place).unwrap().id;
                 self.apply(Command::SetChain(pane, settings.chain));
             }
         }
@@ -191,7 +191,12 @@ impl Soak {
     /// Draws a few frames with a token pinned.
     fn look(&mut self, round: usize) {
         self.state.view.dock_tab = TABS[round % TABS.len()];
-        let pane = self.state.panes[round % self.state.panes.len()].id;
+        let pane = self
+            .state
+            .panes
+            .get(round % self.state.panes.len())
+            .unwrap()
+            .id;
         self.state.pin = Some(Pin {
             pane,
             step: round % 20,

@@ -35,6 +35,7 @@ pub(crate) fn report(texts: &[Generation], authors: &mut [Author]) -> Option<Str
     let verdict = Verdict::of(Replayed {
         then: &then,
         now: &now,
+        places: &[],
         words: &words,
         allows_others: false,
         has_branches: false,

@@ -68,7 +68,7 @@ fn a_message_is_answered_and_its_rendered_prompt_shown() {
 
     generate(&mut window);
     let state = state_of(&window);
-    let prompt = &state.panes[0].generation().unwrap().prompt;
+    let prompt = &state.panes.get(0).unwrap().generation().unwrap().prompt;
     assert_eq!(prompt.text, "A fox");
     let chat = prompt.chat.as_ref().unwrap();
     assert_eq!(chat.rendered, "!Be kind?A fox</s>:");

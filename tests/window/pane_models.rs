@@ -69,7 +69,7 @@ fn one_pane_writes_with_another_model_beside_the_others() {
     generate(&mut window);
     let state = window.state().state();
     assert_eq!(names(state), ["Main", "Other", "Main", "Main"]);
-    let greedy = state.panes[0].generation().unwrap().text();
+    let greedy = state.panes.get(0).unwrap().generation().unwrap().text();
     assert_eq!(greedy, STORY["A fox".len()..].split_at(30).0);
     window.get_by_label_contains("These texts come from different models");
 

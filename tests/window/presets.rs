@@ -44,14 +44,14 @@ fn a_pane_can_take_an_engine_s_order_with_its_own_numbers_or_the_engine_s() {
     press(&mut window, "Order");
     press(&mut window, "its defaults");
     press(&mut window, "Ollama");
-    let settings = &window.state().state().panes[3].settings;
+    let settings = &window.state().state().panes.get(3).unwrap().settings;
     assert_eq!(settings.chain, Dialect::Ollama.chain());
 
     press(&mut window, "Order");
     let own = window.get_by_role_and_label(Role::MenuItem, "Quartet");
     own.click();
     window.run_steps(4);
-    let chain = &window.state().state().panes[3].settings.chain;
+    let chain = &window.state().state().panes.get(3).unwrap().settings.chain;
     assert_eq!(chain.dialect, None);
 }
 

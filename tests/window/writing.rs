@@ -50,7 +50,7 @@ fn a_new_window_describes_each_pane() {
 fn generate_fills_all_four_panes() {
     let window = written();
     let state = window.state().state();
-    let greedy = state.panes[0].generation().unwrap();
+    let greedy = state.panes.get(0).unwrap().generation().unwrap();
     assert_eq!(greedy.text(), STORY["A fox".len()..].split_at(40).0);
     assert_eq!(greedy.finish, Some(FinishReason::MaxTokens));
     assert!(window.query_all_by_label("Token limit").count() >= 1);
@@ -77,12 +77,19 @@ fn ctrl_enter_generates_and_escape_stops() {
     });
     press(&mut window, "Stop pane A");
     wait(&mut window, "the end of pane A", |state| {
-        matches!(state.panes[0].status, PaneStatus::Finished(_))
+        matches!(state.panes.get(0).unwrap().status, PaneStatus::Finished(_))
     });
     window.key_press(egui::Key::Escape);
     wait(&mut window, "the end of all", |state| !state.is_running());
     let state = window.state().state();
-    let reason = state.panes[0].generation().unwrap().finish.clone();
+    let reason = state
+        .panes
+        .get(0)
+        .unwrap()
+        .generation()
+        .unwrap()
+        .finish
+        .clone();
     assert_eq!(reason, Some(FinishReason::Cancelled));
     window.get_by_label("Generate");
 }
@@ -90,14 +97,23 @@ fn ctrl_enter_generates_and_escape_stops() {
 #[test]
 fn one_pane_can_run_alone() {
     let mut window = written();
-    let before = window.state().state().panes[1].generation().cloned();
+    let before = window
+        .state()
+        .state()
+        .panes
+        .get(1)
+        .unwrap()
+        .generation()
+        .cloned();
     press(&mut window, "More actions for pane A");
     press(&mut window, "Run only this pane");
     wait(&mut window, "the text", is_done);
     let state = window.state().state();
-    assert_eq!(state.panes[1].generation().cloned(), before);
+    assert_eq!(state.panes.get(1).unwrap().generation().cloned(), before);
     assert_eq!(
-        state.panes[0].generation().unwrap().steps[0].time.n_batch,
+        state.panes.get(0).unwrap().generation().unwrap().steps[0]
+            .time
+            .n_batch,
         1
     );
 }
@@ -159,16 +175,16 @@ fn the_chain_editor_changes_a_pane_s_chain() {
     number.set_value_accesskit(0.5);
     window.run_steps(4);
     let state = window.state().state();
-    let chain = &state.panes[3].settings.chain;
+    let chain = &state.panes.get(3).unwrap().settings.chain;
     assert_eq!(chain.to_string(), "top-k 40 › top-p 0.5");
     assert!(matches!(chain.stages[0].filter, Filter::Temperature(_)));
     assert!(!chain.stages[0].enabled);
-    assert_eq!(state.panes[3].settings.name, "Top-k + top-p");
+    assert_eq!(state.panes.get(3).unwrap().settings.name, "Top-k + top-p");
     assert!(state.output_is_stale());
 
     press(&mut window, "Draw: Sample");
     press(&mut window, "Greedy");
-    let chain = &window.state().state().panes[3].settings.chain;
+    let chain = &window.state().state().panes.get(3).unwrap().settings.chain;
     assert_eq!(chain.selector, Selector::Greedy);
     let remark = "Greedy takes the top token anyway, so top-k 40 and top-p 0.5 have no effect.";
     assert!(window.query_all_by_label(remark).next().is_some());
@@ -181,7 +197,7 @@ fn a_change_of_settings_immediately_shows_what_it_would_change() {
     press(&mut window, "How D chooses");
     press(&mut window, "Draw: Sample");
     press(&mut window, "Greedy");
-    let generation = window.state().state().panes[3].generation();
+    let generation = window.state().state().panes.get(3).unwrap().generation();
     let steps = generation.expect("a text is written").steps.iter();
     let other = |step: &&Step| step.trace.raw.head[0].token != step.token;
     let n_changed = steps.filter(other).count();
@@ -203,7 +219,7 @@ fn lints_are_shown_and_can_be_fixed() {
         "in the editor and at the pane's foot"
     );
     press(&mut window, "Switch off");
-    let chain = &window.state().state().panes[3].settings.chain;
+    let chain = &window.state().state().panes.get(3).unwrap().settings.chain;
     assert_eq!(chain.to_string(), "top token");
     assert!(window.query_by_label(remark).is_none());
 }
@@ -232,7 +248,12 @@ fn a_value_out_of_range_is_reported_and_blocks_only_its_pane() {
     window.run_steps(4);
     window.get_by_label("Top-p must be between 0 and 1");
     window.get_by_label("D will not run: top-p must be between 0 and 1");
-    let config = window.state().state().panes[3]
+    let config = window
+        .state()
+        .state()
+        .panes
+        .get(3)
+        .unwrap()
         .generation()
         .unwrap()
         .config
@@ -243,11 +264,16 @@ fn a_value_out_of_range_is_reported_and_blocks_only_its_pane() {
     wait(&mut window, "three texts", is_done);
     let panes = &window.state().state().panes;
     assert_eq!(
-        panes[3].generation().unwrap().config,
+        panes.get(3).unwrap().generation().unwrap().config,
         config,
         "the old text stays"
     );
-    assert_eq!(panes[0].generation().unwrap().steps[1].time.n_batch, 3);
+    assert_eq!(
+        panes.get(0).unwrap().generation().unwrap().steps[1]
+            .time
+            .n_batch,
+        3
+    );
 }
 
 #[test]
@@ -480,7 +506,12 @@ fn a_panic_keeps_the_texts_and_the_engine_can_be_restarted() {
     wait_for_notice(&mut window, "The engine stopped unexpectedly");
     window.get_by_label("The engine stopped unexpectedly");
     assert!(
-        !window.state().state().panes[0]
+        !window
+            .state()
+            .state()
+            .panes
+            .get(0)
+            .unwrap()
             .generation()
             .unwrap()
             .steps

@@ -75,7 +75,18 @@ fn the_x_ray_shows_a_step_from_the_model_to_the_coin() {
 
     // Muting a stage shows what it would have changed.
     press(&mut window, "Mute Top-p");
-    assert!(!window.state().state().panes[3].settings.chain.stages[1].enabled);
+    assert!(
+        !window
+            .state()
+            .state()
+            .panes
+            .get(3)
+            .unwrap()
+            .settings
+            .chain
+            .stages[1]
+            .enabled
+    );
     window.get_by_label("What if");
     assert!(is_shown(&window, " would "));
     press(&mut window, "Unmute Top-p");

@@ -12,7 +12,7 @@ use crate::export::{
     write_atomically, write_result, write_run,
 };
 use crate::generation::formatting::io_words;
-use crate::lab::{LabResult, LabTab, ResultFacts};
+use crate::lab::{LabResult, ResultFacts};
 use crate::state::{Command, HistoryLimits, KeptRun, RunCommand, RunRequest, RunTexts};
 
 /// The end of every kept run's file name.
@@ -112,12 +112,23 @@ fn answer_in(folder: &Path, request: RunRequest, kept: Option<ToKeep>) -> RunCom
         RunRequest::KeepResult {
             tab,
             finished_at,
+            named_at,
             limits,
         } => {
             let Some(ToKeep::Result(facts, result)) = kept else {
                 return RunCommand::Listed(list(folder).map_err(|error| io_words(&error)));
             };
-            return keep_result(folder, (tab, facts, &result), finished_at, limits);
+            let process = std::process::id();
+            let file = format!("{}-{named_at}-{process}{RESULT_ENDING}", tab.key());
+            let summary = ResultSummary {
+                experiment: tab.key().to_owned(),
+                title: None,
+                words: format!("{}, {}", tab.name(), facts.words),
+                model: facts.model,
+                prompt: facts.prompt,
+                finished_at,
+            };
+            return keep_result(folder, &file, (summary, &result), limits);
         }
         RunRequest::Pin { file, pinned } => {
             let marker = folder.join(format!("{file}{PINNED}"));
@@ -269,20 +280,14 @@ fn keep(folder: &Path, kept: TextsToKeep, finished_at: u64, limits: HistoryLimit
 /// Writes the results of an experiment, and deletes the oldest files if there are too many.
 fn keep_result(
     folder: &Path,
-    (tab, facts, result): (LabTab, ResultFacts, &LabResult),
-    finished_at: u64,
+    file: &str,
+    (summary, result): (ResultSummary, &LabResult),
     limits: HistoryLimits,
 ) -> RunCommand {
-    let (key, process) = (tab.key(), std::process::id());
-    let path = folder.join(format!("{key}-{finished_at}-{process}{RESULT_ENDING}"));
-    let summary = ResultSummary {
-        experiment: key.to_owned(),
-        title: None,
-        words: format!("{}, {}", tab.name(), facts.words),
-        model: facts.model,
-        prompt: facts.prompt,
-        finished_at,
-    };
+    let path = folder.join(file);
+    // Results that take the place of earlier ones keep the title of those.
+    let title = results(&path).and_then(|(earlier, _)| earlier.title);
+    let summary = ResultSummary { title, ..summary };
     let written = result.to_json().map_err(io::Error::from);
     let written = written.and_then(|json| {
         fs::create_dir_all(folder)?;

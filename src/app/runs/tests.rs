@@ -183,6 +183,7 @@ fn results_of_an_experiment_are_kept_listed_renamed_and_read() {
     let request = RunRequest::KeepResult {
         tab: LabTab::Sweep,
         finished_at: 7,
+        named_at: 7,
         limits: HistoryLimits::default(),
     };
     let kept = ToKeep::Result(facts.clone(), result.clone());

@@ -43,6 +43,25 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D:
     Stored::deserialize(deserializer)?.number()
 }
 
+/// Such numbers in single precision.
+pub mod single {
+    use serde::{Deserializer, Serializer};
+
+    /// Writes a number.
+    pub fn serialize<S: Serializer>(number: &f32, serializer: S) -> Result<S::Ok, S::Error> {
+        super::serialize(&f64::from(*number), serializer)
+    }
+
+    /// Reads a number.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the number was written in single precision"
+    )]
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f32, D::Error> {
+        super::deserialize(deserializer).map(|number| number as f32)
+    }
+}
+
 /// Lists of such numbers.
 pub mod list {
     use serde::{Deserialize as _, Deserializer, Serializer};
@@ -69,6 +88,8 @@ mod tests {
     struct Numbers {
         #[serde(with = "super")]
         one: f64,
+        #[serde(with = "super::single")]
+        single: f32,
         #[serde(with = "super::list")]
         many: Vec<f64>,
     }
@@ -77,11 +98,13 @@ mod tests {
     fn every_number_is_read_as_it_was_written() {
         for number in [0.1, -7.0, 1e-300, f64::INFINITY, f64::NEG_INFINITY] {
             let many = vec![number, 1.0];
-            let json = serde_json::to_string(&Numbers { one: number, many }).unwrap();
+            let (one, single) = (number, number as f32);
+            let json = serde_json::to_string(&Numbers { one, single, many }).unwrap();
             let read: Numbers = serde_json::from_str(&json).unwrap();
             assert_eq!(read.one.to_bits(), number.to_bits(), "{json}");
+            assert_eq!(read.single.to_bits(), single.to_bits(), "{json}");
             assert_eq!(read.many[0].to_bits(), number.to_bits(), "{json}");
         }
-        assert!(serde_json::from_str::<Numbers>(r#"{"one":"fox","many":[]}"#).is_err());
+        assert!(serde_json::from_str::<Numbers>(r#"{"one":"fox","single":1,"many":[]}"#).is_err());
     }
 }

@@ -1,5 +1,7 @@
 //! The memory that the KV cache takes for one token.
 
+use serde::{Deserialize, Serialize};
+
 use super::formatting::grouped;
 use super::{ByteSize, Checkpoints};
 
@@ -7,7 +9,7 @@ use super::{ByteSize, Checkpoints};
 const QUANTIZED_BLOCK: usize = 32;
 
 /// The size of the keys and values of one token, and of what a text takes besides.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CacheShape {
     /// Number of layers with keys and values.
     pub n_layers: usize,
@@ -27,6 +29,12 @@ impl CacheShape {
     /// Returns the keys and values of one token in all layers, in bytes.
     pub const fn n_bytes_per_token(&self) -> u64 {
         (self.n_layers * self.n_kv_heads * self.n_head_bytes) as u64
+    }
+
+    /// Returns the same if it is a number at all, which it is not for sizes from a damaged file.
+    pub fn n_checked_bytes_per_token(&self) -> Option<u64> {
+        let n_heads = self.n_layers.checked_mul(self.n_kv_heads)?;
+        u64::try_from(n_heads.checked_mul(self.n_head_bytes)?).ok()
     }
 
     /// Returns how many numbers a head is stored as. Small heads are padded, so that they fill the

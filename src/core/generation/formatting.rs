@@ -114,13 +114,18 @@ pub fn io_words(error: &std::io::Error) -> String {
     }
 }
 
-/// Returns the letter of the pane at this position: A to Z, then AA, AB and so on.
+/// Returns the letter of the pane at this place: A to Z, then AA, AB and so on.
 pub fn pane_letter(place: usize) -> String {
     let last = char::from(b'A' + (place % 26) as u8);
     match (place / 26).checked_sub(1) {
         Some(before) => pane_letter(before) + &last.to_string(),
         None => last.to_string(),
     }
+}
+
+/// Returns the place of the pane with this letter among the first `n_places`.
+pub fn place_of_letter(letter: &str, n_places: usize) -> Option<usize> {
+    (0..n_places).find(|place| pane_letter(*place) == letter)
 }
 
 /// Formats a token as a quoted word.

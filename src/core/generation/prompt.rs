@@ -190,7 +190,7 @@ pub struct PromptToken {
 }
 
 /// How a chat message was presented to a model.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChatRecord {
     pub settings: ChatSettings,
     /// The chat template's output, which is the text that the model read.

@@ -226,7 +226,11 @@ impl Path {
                     Place::Numbered(pane, number) => (pane.place(any)?, number - 1),
                     Place::Pinned => scene.pin?,
                 };
-                field.value(scene.text(pane)?, index, scene.chains.get(pane).copied())
+                field.value(
+                    scene.text(pane)?,
+                    index,
+                    scene.chains.get(pane).copied().flatten(),
+                )
             }
             Self::Same(first, second) => {
                 let (first, second) = (text(*first)?, text(*second)?);

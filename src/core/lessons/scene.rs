@@ -14,7 +14,7 @@ pub struct Scene<'a> {
     /// The text of each pane, from left to right.
     pub texts: Vec<Option<&'a Generation>>,
     /// The settings of each pane as they are now, which may not have generated its text.
-    pub chains: Vec<&'a ChainConfig>,
+    pub chains: Vec<Option<&'a ChainConfig>>,
     /// The place of the pinned token's pane, and the index of its step.
     pub pin: Option<(usize, usize)>,
     /// The name of the dock's tab, in lower case.

@@ -212,7 +212,7 @@ mod tests {
         };
         let path = Path::read("A.token.2.what_if").unwrap();
         assert_eq!(path.value(&scene, None), None, "the settings are not known");
-        scene.chains = vec![chain];
+        scene.chains = vec![Some(chain)];
         let best = Path::read("A.token.2.top.1").unwrap();
         assert_eq!(path.value(&scene, None), best.value(&scene, None));
         assert_ne!(

@@ -21,6 +21,9 @@ use crate::json_words::{json_place, json_words};
 /// The current format version, in which files are written.
 pub const FORMAT_VERSION: u32 = 2;
 
+/// How many letters panes can have: A to ZZ.
+pub(super) const N_LETTERS: usize = 26 + 26 * 26;
+
 /// Larger than any real vocabulary. Keeps a damaged file from exhausting memory.
 const N_VOCAB_MAX: u32 = 1 << 22;
 
@@ -96,10 +99,39 @@ impl ParseError {
 pub struct RunFile {
     pub header: RunHeader,
     pub panes: Vec<Generation>,
+    /// The places of the panes, which determine their letters, in ascending order. Empty if they are
+    /// A, B, C and so on.
+    pub places: Vec<usize>,
     /// The texts of the same prompts that no pane showed when the run was saved.
     pub branches: Vec<Branch>,
     /// The first place at which the file contradicts itself, if it was checked for that.
     pub contradiction: Option<Contradiction>,
+}
+
+impl RunFile {
+    /// Returns the place of the pane at this index.
+    pub fn place(&self, index: usize) -> usize {
+        self.places.get(index).copied().unwrap_or(index)
+    }
+
+    /// Returns the text at each place, or `None` where the run has none.
+    pub fn by_place(&self) -> Vec<Option<&Generation>> {
+        let mut texts = Vec::new();
+        for (index, text) in self.panes.iter().enumerate() {
+            texts.resize(self.place(index), None);
+            texts.push(Some(text));
+        }
+        texts
+    }
+}
+
+/// Returns the places of a file, or none if they are those of A, B, C and so on.
+pub(crate) fn unless_in_order(places: Vec<usize>) -> Vec<usize> {
+    if places.iter().copied().eq(0..places.len()) {
+        Vec::new()
+    } else {
+        places
+    }
 }
 
 /// A text that no pane showed when the run was saved.
@@ -131,13 +163,41 @@ pub struct Form {
 
 /// Renders texts as a run file without branches.
 pub fn write(header: &RunHeader, generations: &[&Generation], form: Form) -> Vec<u8> {
-    rendered(&format_2::content(header, generations, &[], form), form)
+    let panes = Panes {
+        texts: generations,
+        places: &[],
+    };
+    rendered(&format_2::content(header, panes, &[], form), form)
+}
+
+/// Renders the texts at these places as a run file without branches.
+pub fn write_by_place(header: &RunHeader, by_place: &[Option<&Generation>], form: Form) -> Vec<u8> {
+    let panes = by_place.iter().enumerate();
+    let panes = panes.filter_map(|(place, text)| Some((place, (*text)?)));
+    let (places, texts): (Vec<usize>, Vec<&Generation>) = panes.unzip();
+    let panes = Panes {
+        texts: &texts,
+        places: &unless_in_order(places),
+    };
+    rendered(&format_2::content(header, panes, &[], form), form)
+}
+
+/// The panes of a run to write.
+#[derive(Clone, Copy)]
+struct Panes<'a> {
+    texts: &'a [&'a Generation],
+    /// As in [`RunFile::places`].
+    places: &'a [usize],
 }
 
 /// Renders a run as a file.
 pub fn write_run(run: &RunFile, form: Form) -> Vec<u8> {
-    let panes: Vec<&Generation> = run.panes.iter().collect();
-    let content = format_2::content(&run.header, &panes, &run.branches, form);
+    let texts: Vec<&Generation> = run.panes.iter().collect();
+    let panes = Panes {
+        texts: &texts,
+        places: &run.places,
+    };
+    let content = format_2::content(&run.header, panes, &run.branches, form);
     rendered(&content, form)
 }
 

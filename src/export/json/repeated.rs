@@ -19,6 +19,11 @@ pub fn contradictions_of(bytes: &[u8], run: &RunFile) -> Vec<Contradiction> {
     let branches = run.branches.iter().map(|branch| &branch.text);
     let mut found = contradictions(&run.panes, branches);
     found.extend(false_repetition(bytes, run));
+    for contradiction in &mut found {
+        if let RunPlace::Pane(pane) = &mut contradiction.place {
+            *pane = run.place(*pane);
+        }
+    }
     found.sort_by_key(|contradiction| (contradiction.place, contradiction.step));
     found
 }

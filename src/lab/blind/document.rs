@@ -1,8 +1,9 @@
 //! The votes of the blind test as a file.
 
+use crate::lab::LabTab;
 use crate::lab::blind::{BlindResults, VotesRecord};
 use crate::state::{AppState, DocumentKind, Unsaved};
-use crate::ui::documents::{Content, Render, RenderedDocument};
+use crate::ui::documents::{Render, RenderedDocument};
 use crate::ui::pictures::Look;
 
 /// The votes of the blind test.
@@ -36,6 +37,7 @@ impl DocumentKind for VotesDocument {
 
 impl RenderedDocument for VotesDocument {
     fn gather(&self, state: &AppState, look: Look) -> Result<Render, String> {
+        let look = look.of_results(LabTab::Blind, state);
         let document = *self;
         let votes = state.lab.blind.votes().to_vec();
         Ok(Box::new(move || {
@@ -47,7 +49,7 @@ impl RenderedDocument for VotesDocument {
             };
             Ok(match document {
                 Self::Csv => look.table(record.csv()),
-                Self::Json => Content::File(record.json()),
+                Self::Json => look.json(record.json()),
             })
         }))
     }

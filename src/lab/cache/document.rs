@@ -1,5 +1,6 @@
 //! The measurement of the KV cache as a file.
 
+use crate::lab::LabTab;
 use crate::lab::cache::{CacheRecord, CacheRun, cache_drawing};
 use crate::state::{AppState, DocumentKind, ResultFormat, Unsaved};
 use crate::ui::documents::{Render, RenderedDocument};
@@ -28,6 +29,7 @@ impl DocumentKind for CacheDocument {
 
 impl RenderedDocument for CacheDocument {
     fn gather(&self, state: &AppState, look: Look) -> Result<Render, String> {
+        let look = look.of_results(LabTab::Cache, state);
         let format = self.0;
         let Some(CacheRun {
             lab: Some(lab),
@@ -44,11 +46,7 @@ impl RenderedDocument for CacheDocument {
                 model: &model,
                 prompt: &prompt,
             };
-            look.render_result(
-                format,
-                || record.csv(),
-                || cache_drawing(record, look.palette, look.style),
-            )
+            look.render_result(format, || record.csv(), || cache_drawing(record, look))
         }))
     }
 }

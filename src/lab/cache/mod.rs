@@ -4,6 +4,7 @@ pub(crate) mod command;
 mod document;
 mod figures;
 mod job;
+mod kept;
 mod page;
 mod picture;
 mod plan;

@@ -1,16 +1,11 @@
 //! Renders measurements of the KV cache as pictures.
 
 use crate::lab::cache::CacheRecord;
-use crate::state::PictureStyle;
-use crate::ui::pictures::{Palette, lab_svg, model_words, shortened};
+use crate::ui::pictures::{Look, lab_drawing, model_words, shortened};
 
 /// Renders a measurement as SVG.
-pub(crate) fn cache_drawing(
-    record: CacheRecord<'_>,
-    palette: Palette,
-    style: PictureStyle,
-) -> String {
-    lab_svg(record.lab, &caption(record), palette, style)
+pub(crate) fn cache_drawing(record: CacheRecord<'_>, look: Look) -> String {
+    lab_drawing(record.lab, &caption(record), look)
 }
 
 /// Names the model and the prompt, and says what was measured.
@@ -38,7 +33,7 @@ mod tests {
     use crate::lab::cache::CacheRecord;
     use crate::lab::cache::figures::testing::lab;
     use crate::state::{PictureFormat, PictureStyle};
-    use crate::ui::pictures::{Palette, encode};
+    use crate::ui::pictures::{Look, encode};
 
     #[test]
     fn the_picture_names_its_curves_and_the_formula() {
@@ -50,7 +45,11 @@ mod tests {
             prompt: &prompt,
         };
         let style = PictureStyle::default();
-        let drawing = cache_drawing(record, Palette::Dark, style);
+        let look = Look {
+            finished_at: Some(1_700_000_000),
+            ..Look::default()
+        };
+        let drawing = cache_drawing(record, look);
         for words in [
             ">Time per token</text>",
             ">cache off: rereads everything</text>",
@@ -59,6 +58,7 @@ mod tests {
             ">Reading a prompt</text>",
             ">Tokens per second</text>",
             "2 × 8 × 4 × 32 × 4 = 8,192",
+            "2023-11-14 22:13 UTC",
         ] {
             assert!(drawing.contains(words), "{words}: {drawing}");
         }

@@ -1,5 +1,7 @@
 //! What the KV cache costs and saves: the same text generated with the cache and without it.
 
+use serde::{Deserialize, Serialize};
+
 use crate::decoding::TokenId;
 use crate::generation::{CacheShape, PromptText};
 
@@ -12,7 +14,7 @@ pub struct CachePlan {
 }
 
 /// The facts about a measurement that are known when it begins.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CacheFacts {
     pub n_prompt: usize,
     /// How many tokens are generated, which the context may limit.
@@ -59,7 +61,7 @@ pub enum CacheSample {
 }
 
 /// What a prompt costs several panes.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct PaneCost {
     /// How often it was read.
     pub n_reads: usize,

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::kept::KeptCache;
 use crate::generation::formatting::grouped;
 use crate::generation::{ModelInfo, PromptText};
 use crate::lab::cache::figures::CacheLab;
 use crate::lab::cache::{CachePlan, CacheStage, CacheUpdate};
-use crate::lab::{Experiment, Group, LabTab, NoCommand, NoResult};
+use crate::lab::{Experiment, Group, LabTab, NoCommand, ResultFacts};
 use crate::lessons::CacheTimes;
 use crate::state::{AppState, Effect, JobRun, RunStatus};
 use crate::worker::{GenerationId, JobReport, Request};
@@ -64,7 +65,16 @@ impl Experiment for CacheTab {
     const GROUP: Group = Group::HowItWorks;
     type Command = NoCommand;
     type Settings = CacheSettings;
-    type Result = NoResult;
+    type Result = KeptCache;
+
+    fn result(&self) -> Option<(ResultFacts, KeptCache)> {
+        self.run.as_ref()?.kept()
+    }
+
+    fn show(&mut self, result: KeptCache) -> Result<(), String> {
+        self.run = Some(CacheRun::of_kept(result)?);
+        Ok(())
+    }
 
     fn run(&self) -> Option<&dyn JobRun> {
         self.run.as_ref().map(|run| run as _)
@@ -117,20 +127,43 @@ pub struct CacheRun {
 }
 
 impl CacheRun {
+    /// Creates a measurement that has ended.
+    pub(super) const fn ended(
+        lab: CacheLab,
+        prompt: PromptText,
+        model: Arc<ModelInfo>,
+        status: RunStatus,
+    ) -> Self {
+        Self {
+            // No job has this id.
+            id: GenerationId(0),
+            lab: Some(lab),
+            prompt,
+            model,
+            status,
+            progress: None,
+        }
+    }
+
     /// "Without the cache, 3 of 24 lengths, about 5 s left", or what was measured.
     pub fn summary(&self) -> String {
+        if self.status.is_running() {
+            return self.progress_words();
+        }
+        self.ended_words(&self.status)
+    }
+
+    /// Says what was measured by a run that has ended like this.
+    pub(super) fn ended_words(&self, status: &RunStatus) -> String {
+        if matches!(status, RunStatus::Failed { .. }) {
+            return "The measurement failed".to_owned();
+        }
         let lab = self.lab.as_ref();
-        let (n_done, n_all) = match &self.status {
-            RunStatus::Waiting | RunStatus::Running => return self.progress_words(),
-            RunStatus::Failed { .. } => return "The measurement failed".to_owned(),
-            RunStatus::Complete | RunStatus::Stopped => {
-                lab.map_or((0, 0), |lab| (lab.on.len() + 1, lab.facts.n_tokens))
-            }
-        };
+        let (n_done, n_all) = lab.map_or((0, 0), |lab| (lab.on.len() + 1, lab.facts.n_tokens));
         let (done, all) = (grouped(n_done as f64), grouped(n_all as f64));
         if n_done < n_all {
             format!("stopped after {done} of {all} tokens")
-        } else if self.status == RunStatus::Stopped {
+        } else if *status == RunStatus::Stopped {
             format!("stopped; {all} tokens with the cache")
         } else {
             format!("measured while writing {all} tokens")

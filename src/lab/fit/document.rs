@@ -1,5 +1,6 @@
 //! The fit as a file.
 
+use crate::lab::LabTab;
 use crate::lab::fit::{FitRecord, fit_base, fit_drawing};
 use crate::state::{AppState, DocumentKind, ResultFormat, Unsaved};
 use crate::ui::documents::{Render, RenderedDocument};
@@ -28,6 +29,7 @@ impl DocumentKind for FitDocument {
 
 impl RenderedDocument for FitDocument {
     fn gather(&self, state: &AppState, look: Look) -> Result<Render, String> {
+        let look = look.of_results(LabTab::Fit, state);
         let format = self.0;
         let run = state.lab.fit.run.clone().ok_or("there is no fit")?;
         let base = fit_base(state).and_then(|pane| state.place_of(pane.id));
@@ -37,11 +39,7 @@ impl RenderedDocument for FitDocument {
                 model: &run.model,
                 vocabulary: &run.vocabulary,
             };
-            look.render_result(
-                format,
-                || record.csv(),
-                || fit_drawing(record, base, look.palette, look.style),
-            )
+            look.render_result(format, || record.csv(), || fit_drawing(record, base, look))
         }))
     }
 }

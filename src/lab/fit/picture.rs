@@ -3,16 +3,10 @@
 use crate::generation::PaneSettings;
 use crate::lab::fit::FitRecord;
 use crate::lab::fit::plot::FitPlot;
-use crate::state::PictureStyle;
-use crate::ui::pictures::{Palette, lab_svg, model_words, shortened};
+use crate::ui::pictures::{Look, lab_drawing, model_words, shortened};
 
 /// Renders a fit as SVG. `pane` is the index of the pane whose settings were varied.
-pub(crate) fn fit_drawing(
-    record: FitRecord<'_>,
-    pane: Option<usize>,
-    palette: Palette,
-    style: PictureStyle,
-) -> String {
+pub(crate) fn fit_drawing(record: FitRecord<'_>, pane: Option<usize>, look: Look) -> String {
     let best = record.fit.best();
     let plot = FitPlot {
         fit: record.fit,
@@ -20,7 +14,7 @@ pub(crate) fn fit_drawing(
         pane: pane.filter(|_| record.fit.setup.base_cell().is_some()),
         selected: None,
     };
-    lab_svg(&plot, &fit_caption(record), palette, style)
+    lab_drawing(&plot, &fit_caption(record), look)
 }
 
 /// Names the model, the texts, the settings that were varied, and the best fit.
@@ -52,7 +46,7 @@ mod tests {
     use crate::generation::{FitPlace, FitTokens, Likelihood};
     use crate::lab::fit::{Fit, FitRecord, FitSetup};
     use crate::state::{PictureFormat, PictureStyle};
-    use crate::ui::pictures::{Palette, encode};
+    use crate::ui::pictures::{Look, encode};
 
     /// Draws a fit in which a third of the settings can't generate the text.
     fn drawing(n_columns: usize) -> String {
@@ -87,7 +81,7 @@ mod tests {
             vocabulary: &text.vocabulary,
         };
         let style = PictureStyle::default();
-        let drawing = fit_drawing(record, Some(3), Palette::Dark, style);
+        let drawing = fit_drawing(record, Some(3), Look::default());
         let png = encode(&drawing, PictureFormat::Png, style).unwrap();
         assert!(!png.is_empty());
         drawing

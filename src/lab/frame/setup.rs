@@ -170,8 +170,7 @@ pub(in crate::lab) fn base_ui(ui: &mut Ui, base: PaneId, state: &AppState) -> Op
     let label = |place: usize, name: &str| format!("{} {name}", pane_letter(place));
     let panes: Vec<_> = state
         .panes
-        .iter()
-        .enumerate()
+        .placed()
         .map(|(place, pane)| (pane.id, label(place, &pane.settings.name)))
         .collect();
     let current = panes.iter().find(|(id, _)| *id == base);

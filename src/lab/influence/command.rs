@@ -18,7 +18,7 @@ use crate::cli::report_output::{Output, OutputArguments};
 use crate::cli::text_table::aligned;
 use crate::generation::PromptText;
 use crate::generation::formatting::percent;
-use crate::ui::pictures::Palette;
+use crate::ui::pictures::Look;
 
 /// The arguments of `quartet influence`.
 #[derive(Debug, Args)]
@@ -82,7 +82,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
             report: &report(&results),
             json: &record.json(),
             csv: &record.csv(),
-            drawing: &|style| influence_drawing(record, Palette::Light, style),
+            drawing: &|style| influence_drawing(record, Look::of_command(style)),
         })?;
     }
     failure.map_or(Ok(()), Err)

@@ -3,8 +3,9 @@
 use super::picture::influence_drawing;
 use super::record::InfluenceRecord;
 use super::state::InfluenceRun;
+use crate::lab::LabTab;
 use crate::state::{AppState, DocumentKind, PictureFormat, Unsaved};
-use crate::ui::documents::{Content, Render, RenderedDocument};
+use crate::ui::documents::{Render, RenderedDocument};
 use crate::ui::pictures::Look;
 
 /// The measurement on screen.
@@ -56,6 +57,7 @@ impl DocumentKind for InfluenceDocument {
 
 impl RenderedDocument for InfluenceDocument {
     fn gather(&self, state: &AppState, look: Look) -> Result<Render, String> {
+        let look = look.of_results(LabTab::Influence, state);
         let document = *self;
         let Some(InfluenceRun {
             results: Some(results),
@@ -74,11 +76,11 @@ impl RenderedDocument for InfluenceDocument {
             };
             match document {
                 Self::Picture(format) => {
-                    let drawing = influence_drawing(record, look.palette, look.style);
+                    let drawing = influence_drawing(record, look);
                     look.encode(&drawing, format)
                 }
                 Self::Csv => Ok(look.table(record.csv())),
-                Self::Json => Ok(Content::File(record.json())),
+                Self::Json => Ok(look.json(record.json())),
             }
         }))
     }

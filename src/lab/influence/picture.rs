@@ -2,20 +2,15 @@
 
 use super::plot::InfluencePlot;
 use super::record::InfluenceRecord;
-use crate::state::PictureStyle;
-use crate::ui::pictures::{Palette, lab_svg, model_words};
+use crate::ui::pictures::{Look, lab_drawing, model_words};
 
 /// Renders a measurement as SVG.
-pub(crate) fn influence_drawing(
-    record: InfluenceRecord<'_>,
-    palette: Palette,
-    style: PictureStyle,
-) -> String {
+pub(crate) fn influence_drawing(record: InfluenceRecord<'_>, look: Look) -> String {
     let plot = InfluencePlot {
         results: record.results,
         selected: None,
     };
-    lab_svg(&plot, &caption(record), palette, style)
+    lab_drawing(&plot, &caption(record), look)
 }
 
 /// Names the model and what is looked at, and says what was found.

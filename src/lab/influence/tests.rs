@@ -15,8 +15,8 @@ use crate::generation::{Piece, Vocabulary};
 use crate::lab::kept::{refuses, reopened};
 use crate::lab::{LabCommand, LabTab};
 use crate::state::tests::{JobUpdate, planned, ready, report, update_job, written};
-use crate::state::{AppState, Command, PictureStyle, Pin, RunStatus};
-use crate::ui::pictures::Palette;
+use crate::state::{AppState, Command, Pin, RunStatus};
+use crate::ui::pictures::Look;
 use crate::worker::GenerationId;
 
 const PIECES: [&str; 8] = [
@@ -163,7 +163,7 @@ fn the_files_hold_everything_that_was_measured() {
     assert_eq!(json["parts"][2]["text"], "fox");
     assert_eq!(json["parts"][2]["candidates"][0]["text"], " hollow");
     assert_eq!(json["as_it_is"]["chosen"]["text"], " nest");
-    let drawing = influence_drawing(record, Palette::Light, PictureStyle::default());
+    let drawing = influence_drawing(record, Look::default());
     for words in [
         "How far the distribution moves without it",
         ">fox</text>",

@@ -22,7 +22,7 @@ use crate::interop::GRAMMAR;
 use crate::lab::models::{
     ComparedModels, ModelComparison, ModelComparisonRecord, model_comparison_drawing,
 };
-use crate::ui::pictures::Palette;
+use crate::ui::pictures::Look;
 use crate::worker;
 use crate::worker::{CacheType, InputBits};
 
@@ -125,7 +125,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
             report: &report(&compared, &a.vocabulary),
             json: &record.json(),
             csv: &record.csv(),
-            drawing: &|style| model_comparison_drawing(record, Palette::Light, style),
+            drawing: &|style| model_comparison_drawing(record, Look::of_command(style)),
         })?;
     }
     failure.map_or(Ok(()), Err)

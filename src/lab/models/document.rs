@@ -1,5 +1,6 @@
 //! The comparison of two models as a file.
 
+use crate::lab::LabTab;
 use crate::lab::models::{ModelComparisonRecord, ModelsRun, model_comparison_drawing};
 use crate::state::{AppState, DocumentKind, ResultFormat, Unsaved};
 use crate::ui::documents::{Render, RenderedDocument};
@@ -28,6 +29,7 @@ impl DocumentKind for ModelsDocument {
 
 impl RenderedDocument for ModelsDocument {
     fn gather(&self, state: &AppState, look: Look) -> Result<Render, String> {
+        let look = look.of_results(LabTab::Models, state);
         let format = self.0;
         let Some(ModelsRun {
             compared: Some(compared),
@@ -45,7 +47,7 @@ impl RenderedDocument for ModelsDocument {
             look.render_result(
                 format,
                 || record.csv(),
-                || model_comparison_drawing(record, look.palette, look.style),
+                || model_comparison_drawing(record, look),
             )
         }))
     }

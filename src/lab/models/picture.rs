@@ -1,16 +1,11 @@
 //! Renders comparisons of two models as pictures.
 
 use crate::lab::models::ModelComparisonRecord;
-use crate::state::PictureStyle;
-use crate::ui::pictures::{Palette, lab_svg, model_words, shortened};
+use crate::ui::pictures::{Look, lab_drawing, model_words, shortened};
 
 /// Renders a comparison as SVG.
-pub(crate) fn model_comparison_drawing(
-    record: ModelComparisonRecord<'_>,
-    palette: Palette,
-    style: PictureStyle,
-) -> String {
-    lab_svg(record.compared, &caption(record), palette, style)
+pub(crate) fn model_comparison_drawing(record: ModelComparisonRecord<'_>, look: Look) -> String {
+    lab_drawing(record.compared, &caption(record), look)
 }
 
 /// Names both models and the text, and states the findings.

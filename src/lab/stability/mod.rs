@@ -2,6 +2,7 @@
 
 mod document;
 mod figures;
+mod kept;
 mod page;
 mod picture;
 mod plot;

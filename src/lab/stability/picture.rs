@@ -1,20 +1,15 @@
 //! Renders stability maps as pictures.
 
+use super::figures::MappedText;
 use super::plot::StabilityPlot;
-use crate::generation::Generation;
-use crate::state::PictureStyle;
-use crate::ui::pictures::{Palette, caption, lab_svg};
+use crate::ui::pictures::{Look, caption, lab_drawing};
 
 /// Renders the stability map of a text as SVG.
-pub(crate) fn stability_drawing(
-    text: &Generation,
-    plot: StabilityPlot<'_>,
-    palette: Palette,
-    style: PictureStyle,
-) -> String {
-    let mut panes = vec![None; plot.pane.unwrap_or(0)];
-    panes.push(Some(text));
-    lab_svg(&plot, &caption(&panes), palette, style)
+pub(crate) fn stability_drawing(text: &MappedText, plot: StabilityPlot<'_>, look: Look) -> String {
+    let written = text.without_steps();
+    let mut panes = vec![None; text.place];
+    panes.push(Some(&written));
+    lab_drawing(&plot, &caption(&panes), look)
 }
 
 #[cfg(test)]
@@ -22,10 +17,9 @@ mod tests {
     use super::stability_drawing;
     use crate::analysis::sweep::testing::setup;
     use crate::generation::testing::generation;
-    use crate::lab::stability::figures::StabilityMap;
+    use crate::lab::stability::figures::{MappedText, StabilityMap};
     use crate::lab::stability::plot::StabilityPlot;
-    use crate::state::PictureStyle;
-    use crate::ui::pictures::Palette;
+    use crate::ui::pictures::Look;
 
     #[test]
     fn a_stability_map_shows_its_scale_and_its_text() {
@@ -40,7 +34,8 @@ mod tests {
             pane: Some(1),
             selected: None,
         };
-        let drawing = stability_drawing(&text, plot, Palette::Dark, PictureStyle::default());
+        let text = MappedText::of(&text, 1);
+        let drawing = stability_drawing(&text, plot, Look::default());
         for words in [
             ">Divergence</text>",
             "2, doubling",

@@ -84,7 +84,7 @@ pub(crate) fn stability_ui(
     }
     let words = plot.selected.map_or("", |(_, words)| words);
     let title = match plot.map.held() {
-        Some(held) => format!("Choice of token {}", held.step + 1),
+        Some(step) => format!("Choice of token {}", step + 1),
         None => "Divergence".to_owned(),
     };
     grid.response(ui, &format!("{title}. {words}"))
@@ -99,7 +99,7 @@ fn title_ui(ui: &Ui, rect: Rect, plot: StabilityPlot<'_>) {
         let most = format!("{}, doubling", grouped(plot.n_tokens as f64));
         heat_legend(ui, pos2(rect.right(), middle), &["0".to_owned(), most])
     };
-    let number = plot.map.held().map_or(0, |held| held.step + 1);
+    let number = plot.map.held().map_or(0, |step| step + 1);
     let title = match plot.token {
         Some(_) => format!("Choice of token {number}"),
         None => "Divergence".to_owned(),

@@ -10,7 +10,7 @@ pub fn render_stability(map: &StabilityMap) -> Vec<u8> {
     let mut table = String::new();
     let axes = [&map.rows, &map.columns].map(|axis| axis.parameter.key());
     let figure = match map.held() {
-        Some(held) => format!("token_{}_stays", held.step + 1),
+        Some(step) => format!("token_{}_stays", step + 1),
         None => "n_same_tokens".to_owned(),
     };
     let figures = ["settings".to_owned(), figure, "exact".to_owned()];
@@ -45,14 +45,13 @@ mod tests {
     use super::render_stability;
     use crate::analysis::sweep::testing::setup;
     use crate::generation::testing::generation;
-    use crate::lab::stability::figures::{HeldToken, StabilityMap};
+    use crate::lab::stability::figures::StabilityMap;
 
     #[test]
     fn the_map_of_a_token_says_whether_it_stays() {
         let text = generation(&[(" fox", 0.9), (" house", 0.1)]);
         let axes = setup(2, 3, 1);
-        let held = HeldToken::new(&text, 1).unwrap();
-        let mut map = StabilityMap::of_token(&text, held, axes.rows, axes.columns.unwrap());
+        let mut map = StabilityMap::of_token(&text, 1, axes.rows, axes.columns.unwrap());
         map.advance(&text, || true);
         let table = String::from_utf8(render_stability(&map)).unwrap();
         let rows: Vec<&str> = table.trim_end().split("\r\n").collect();

@@ -1,10 +1,11 @@
 //! Tests of the Lab page: which text, and which part of it, the stability map shows.
 
-use crate::lab::LabCommand;
+use crate::lab::kept::{refuses, reopened};
 use crate::lab::stability::state::{advance_stability, stability_source};
 use crate::lab::stability::{StabilityAxes, StabilityCommand, StabilityRun, StabilityScope};
+use crate::lab::{LabCommand, LabTab};
 use crate::state::tests::{asked, ready, written};
-use crate::state::{AppState, Command, Page, Pin};
+use crate::state::{AppState, Command, Effect, Page, Pin, RunRequest};
 
 fn advanced(state: &mut AppState) -> StabilityRun {
     assert!(advance_stability(state, || true));
@@ -15,11 +16,15 @@ fn advanced(state: &mut AppState) -> StabilityRun {
 fn the_chosen_pane_is_mapped_or_else_the_default() {
     let mut state = written();
     let [first, last] = [0, 3].map(|place| state.panes[place].id);
-    assert_eq!(advanced(&mut state).pane, last);
+    assert_eq!(advanced(&mut state).pane(), Some(last));
     state.lab.stability.pane = Some(first);
-    assert_eq!(advanced(&mut state).pane, first);
-    state.panes.remove(0);
-    assert_eq!(advanced(&mut state).pane, last, "the chosen one is gone");
+    assert_eq!(advanced(&mut state).pane(), Some(first));
+    state.panes.remove(first);
+    assert_eq!(
+        advanced(&mut state).pane(),
+        Some(last),
+        "the chosen one is gone"
+    );
 }
 
 #[test]
@@ -80,7 +85,7 @@ fn a_stability_map_follows_the_text_and_its_axes() {
     let mut state = written();
     assert!(advance_stability(&mut state, || true));
     let run = state.lab.stability.run.clone().unwrap();
-    assert_eq!(run.pane, state.panes[3].id, "the last text");
+    assert_eq!(run.pane(), Some(state.panes[3].id), "the last text");
     assert_eq!(run.map.n_done(), run.map.n_cells());
     let own = run.map.own_cell().unwrap();
     assert_eq!(run.cell_words(own), "T 0.7 · top-p 0.9");
@@ -96,7 +101,7 @@ fn a_stability_map_follows_the_text_and_its_axes() {
         state.apply(Command::Pin(Pin { pane, step: 0 }));
         advance_stability(&mut state, || true);
         let run = state.lab.stability.run.as_ref().unwrap();
-        assert_eq!(run.pane, state.panes[expected].id, "{reason}");
+        assert_eq!(run.pane(), Some(state.panes[expected].id), "{reason}");
     }
     let n_panes = state.panes.len();
     open_first_cell(&mut state);
@@ -120,4 +125,100 @@ fn a_text_that_cannot_be_replayed_says_why() {
     let ids = asked(&state.apply(Command::GenerateAll));
     assert_eq!(ids.len(), 4);
     assert!(advance_stability(&mut state, || true) && state.lab.stability.run.is_none());
+}
+
+/// Keeps the map on screen. Returns the time that names its file.
+fn kept(state: &mut AppState) -> u64 {
+    advanced(state);
+    assert!(state.lab.has_new_result(LabTab::Stability));
+    let effects = state.apply(Command::Lab(LabCommand::Keep(LabTab::Stability)));
+    let [Effect::Runs(RunRequest::KeepResult { named_at, .. })] = effects[..] else {
+        panic!("{effects:?}");
+    };
+    assert!(!state.lab.has_new_result(LabTab::Stability));
+    named_at
+}
+
+#[test]
+fn each_map_is_kept_once_and_one_of_another_token_takes_its_place() {
+    let mut state = written();
+    assert!(!advance_stability(&mut state, || false));
+    assert!(!state.lab.has_new_result(LabTab::Stability), "not complete");
+    let whole = kept(&mut state);
+    state.lab.stability.axes = StabilityAxes::TopK;
+    let other_axes = kept(&mut state);
+    state.lab.stability.scope = StabilityScope::Token(0);
+    let token = kept(&mut state);
+    state.lab.stability.scope = StabilityScope::Token(1);
+    assert_eq!(kept(&mut state), token);
+    assert!(whole < other_axes && other_axes < token);
+    state.lab.stability.axes = StabilityAxes::TopP;
+    state.lab.stability.scope = StabilityScope::Text;
+    assert_eq!(kept(&mut state), whole);
+    state.lab.stability.axes = StabilityAxes::MinP;
+    advanced(&mut state);
+    let closing = state.close();
+    let keeps = |effect: &Effect| matches!(effect, Effect::Runs(RunRequest::KeepResult { .. }));
+    assert!(closing.iter().any(keeps), "{closing:?}");
+}
+
+#[test]
+fn a_kept_map_says_the_same_as_before() {
+    for scope in [StabilityScope::Text, StabilityScope::Token(2)] {
+        let mut state = written();
+        state.lab.stability.scope = scope;
+        let before = advanced(&mut state);
+        let mut other = reopened(&state, LabTab::Stability);
+        let after = advanced(&mut other);
+        assert_eq!(after.pane(), None);
+        assert_eq!(after.text.pane_words(), before.text.pane_words());
+        let words = |run: &StabilityRun| {
+            let cells = (0..run.map.n_cells()).map(|cell| run.sentence(cell));
+            let cells: Vec<String> = cells.collect();
+            (cells, run.interval_sentence(), run.first_changes())
+        };
+        assert_eq!(words(&after), words(&before));
+        assert_eq!(after.shown_cell(), before.shown_cell());
+        assert!(!other.lab.has_new_result(LabTab::Stability));
+        // A cell opens with the prompt of then.
+        other.prompt.text = "Another".to_owned();
+        open_first_cell(&mut other);
+        assert_eq!(other.prompt.text, state.prompt.text);
+    }
+}
+
+#[test]
+fn choosing_a_text_on_screen_leaves_the_kept_map() {
+    let mut state = written();
+    advanced(&mut state);
+    let (_, result) = state.lab.result(LabTab::Stability).unwrap();
+    state.lab.stability.axes = StabilityAxes::MinP;
+    advanced(&mut state);
+    state.show_result("It", result, 7);
+    let shown = advanced(&mut state);
+    assert_eq!((shown.pane(), shown.axes), (None, StabilityAxes::TopP));
+    assert_eq!(state.lab.finished_at(LabTab::Stability), 7);
+    let pane = state.panes[3].id;
+    state.lab.stability.pane = Some(pane);
+    assert_eq!(advanced(&mut state).pane(), Some(pane));
+    assert_eq!(state.lab.kept, None);
+}
+
+#[test]
+fn a_map_that_contradicts_itself_is_not_shown() {
+    let mut state = written();
+    state.lab.stability.scope = StabilityScope::Token(1);
+    advanced(&mut state);
+    refuses(&state, LabTab::Stability, |json| {
+        json["map"]["cells"].as_array_mut().unwrap().pop();
+    });
+    refuses(&state, LabTab::Stability, |json| {
+        json["map"]["held"] = 99.into()
+    });
+    refuses(&state, LabTab::Stability, |json| {
+        json["text"]["place"] = 99.into()
+    });
+    refuses(&state, LabTab::Stability, |json| {
+        json["map"]["cells"][0]["n_same"] = 9.into();
+    });
 }

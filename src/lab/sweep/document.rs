@@ -1,8 +1,9 @@
 //! The results of a sweep as files.
 
+use crate::lab::LabTab;
 use crate::lab::sweep::{SweepPicture, SweepRecord, sweep_drawing};
 use crate::state::{AppState, DocumentKind, PictureFormat, Unsaved};
-use crate::ui::documents::{Content, Render, RenderedDocument};
+use crate::ui::documents::{Render, RenderedDocument};
 use crate::ui::pictures::Look;
 
 /// The results of the sweep on screen.
@@ -47,6 +48,7 @@ impl DocumentKind for SweepDocument {
 
 impl RenderedDocument for SweepDocument {
     fn gather(&self, state: &AppState, look: Look) -> Result<Render, String> {
+        let look = look.of_results(LabTab::Sweep, state);
         let document = *self;
         let run = state.lab.sweep.run.clone().ok_or("there is no sweep")?;
         Ok(Box::new(move || {
@@ -59,12 +61,12 @@ impl RenderedDocument for SweepDocument {
             };
             Ok(match document {
                 Self::Picture(picture, format) => {
-                    let drawing = sweep_drawing(record, picture, look.palette, look.style);
+                    let drawing = sweep_drawing(record, picture, look);
                     return look.encode(&drawing, format);
                 }
                 Self::Cells => look.table(record.cells_csv()),
                 Self::Texts => look.table(record.texts_csv()),
-                Self::Json => Content::File(record.json()),
+                Self::Json => look.json(record.json()),
             })
         }))
     }

@@ -5,8 +5,7 @@ use crate::generation::PaneSettings;
 use crate::lab::sweep::SweepRecord;
 use crate::lab::sweep::plot::{Curve, Scatter, SweepMap};
 use crate::plots::PicturePlot;
-use crate::state::PictureStyle;
-use crate::ui::pictures::{Palette, lab_svg, model_words, shortened};
+use crate::ui::pictures::{Look, lab_drawing, model_words, shortened};
 
 /// What a picture of a sweep shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,15 +20,10 @@ pub enum SweepPicture {
 pub(super) const QUALITY_AND_DIVERSITY: [Metric; 2] = [Metric::Surprise, Metric::Distinct2];
 
 /// Renders a picture of a sweep as SVG.
-pub(crate) fn sweep_drawing(
-    record: SweepRecord<'_>,
-    picture: SweepPicture,
-    palette: Palette,
-    style: PictureStyle,
-) -> String {
+pub(crate) fn sweep_drawing(record: SweepRecord<'_>, picture: SweepPicture, look: Look) -> String {
     let results = record.results;
     let caption = sweep_caption(record);
-    let draw = |plot: &dyn PicturePlot| lab_svg(plot, &caption, palette, style);
+    let draw = |plot: &dyn PicturePlot| lab_drawing(plot, &caption, look);
     match picture {
         SweepPicture::Metric(metric) if results.setup.columns.is_some() => {
             draw(&SweepMap::of(results, metric))
@@ -94,7 +88,7 @@ mod tests {
     use crate::generation::testing::generation;
     use crate::lab::sweep::{SweepPicture, SweepRecord};
     use crate::state::PictureStyle;
-    use crate::ui::pictures::{Palette, encode};
+    use crate::ui::pictures::{Look, encode};
 
     fn drawings(n_columns: usize) -> Vec<String> {
         let text_record = generation(&[]);
@@ -116,7 +110,7 @@ mod tests {
         pictures
             .map(|(name, picture)| {
                 let style = PictureStyle::default();
-                let drawing = sweep_drawing(record, picture, Palette::Light, style);
+                let drawing = sweep_drawing(record, picture, Look::default());
                 assert!(
                     drawing.contains("prompt ‘Once there was’ · varied from"),
                     "{name}"

@@ -65,6 +65,7 @@ fn rows() -> Vec<Row> {
         Of(vec![Action::DrawFutures]),
         Written("← →", "previous or next token"),
         Written("↑ ↓", "the same position in another pane"),
+        Written("F6", "the next pane’s text (Shift F6: the one before)"),
         Of(vec![Action::Continue]),
         Of(vec![Action::EditText]),
         Of(vec![Action::Step, Action::StepBack]),

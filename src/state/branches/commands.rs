@@ -6,6 +6,7 @@ use crate::decoding::TokenId;
 use crate::generation::hosts::STEPS;
 use crate::generation::{FinishReason, Generation, GenerationId, OriginChange, Step};
 use crate::state::conversation::is_answer;
+use crate::state::panes::undo::TextBranch;
 use crate::state::{AppState, Effect, Pane, PaneId, Pin};
 
 impl AppState {
@@ -215,10 +216,39 @@ impl AppState {
             branches_by: Some(origin),
             ..Extension::default()
         };
-        self.request_branch(pane, text, extension)
+        let before = text.lineage.id;
+        let effects = self.request_branch(pane, text, extension);
+        let after = self.pane(pane).and_then(|pane| pane.status.running());
+        if let (BranchTarget::InPlace, Some(after)) = (target, after) {
+            self.undo.note_branch(TextBranch {
+                pane,
+                before,
+                after,
+            });
+        }
+        effects
     }
 
-    /// Adds an empty pane with the same settings at the end. Returns its id.
+    /// Shows a text in the pane that showed it, in place of the one that is there or being written.
+    pub(in crate::state) fn show_in_place(
+        &mut self,
+        pane: PaneId,
+        text: GenerationId,
+    ) -> Vec<Effect> {
+        let was_running = self.is_running();
+        let mut effects: Vec<Effect> = self.panes.stop(pane).into_iter().collect();
+        if let Some(pane) = self.panes.pane_mut(pane) {
+            // Its remaining events will be ignored, so the generation ends here.
+            pane.status.finish(FinishReason::Cancelled);
+        }
+        effects.extend(self.show_text(text));
+        if was_running {
+            effects.extend(self.end_run());
+        }
+        effects
+    }
+
+    /// Adds an empty pane with the same settings. Returns its id.
     fn add_pane_like(&mut self, source: &Pane) -> PaneId {
         let id = self.next_pane_id();
         self.panes.duplicate(source.id, id);
@@ -345,7 +375,7 @@ impl AppState {
         }
     }
 
-    /// Returns the positions of the panes that step: one, or all whose settings are valid. Beam
+    /// Returns the places of the panes that step: one, or all whose settings are valid. Beam
     /// search produces its text as a whole, so it never steps.
     fn step_places(&self) -> Vec<usize> {
         let alone = self.branches.step_pane.and_then(|id| self.place_of(id));

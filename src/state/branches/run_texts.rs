@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use super::{KeptText, KeptTexts};
-use crate::export::json::{Branch, RunFile, RunHeader};
+use crate::export::json::{Branch, RunFile, RunHeader, unless_in_order};
 use crate::generation::{Generation, GenerationId, Lineage};
-use crate::state::{Pane, PaneId, PaneStatus, Panes};
+use crate::state::{PaneId, PaneStatus, Panes};
 
 /// All texts of a run. It shares their steps, so it takes microseconds to create and to clone.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RunTexts {
-    panes: Vec<(PaneId, Generation)>,
+    panes: Vec<ShownText>,
     /// The texts that no pane shows.
     kept: Vec<KeptText>,
 }
@@ -21,19 +21,31 @@ impl RunTexts {
     pub(crate) fn shown(texts: Vec<Generation>) -> Self {
         let panes = texts.into_iter().enumerate();
         Self {
-            panes: panes.map(|(n, text)| (PaneId(n as u32), text)).collect(),
+            panes: panes
+                .map(|(place, text)| ShownText {
+                    pane: PaneId(place as u32),
+                    place,
+                    text,
+                })
+                .collect(),
             kept: Vec::new(),
         }
     }
 
-    pub(in crate::state) fn of(panes: &[Pane], kept: &KeptTexts) -> Self {
+    pub(in crate::state) fn of(panes: &Panes, kept: &KeptTexts) -> Self {
         let panes = panes.iter().filter(|pane| pane.has_text());
-        let panes: Vec<(PaneId, Generation)> = panes
-            .filter_map(|pane| Some((pane.id, pane.generation()?.clone())))
+        let panes: Vec<ShownText> = panes
+            .filter_map(|pane| {
+                Some(ShownText {
+                    pane: pane.id,
+                    place: pane.place,
+                    text: pane.generation()?.clone(),
+                })
+            })
             .collect();
         let kept = kept.texts().iter().filter(|kept| {
             let mut shown = panes.iter();
-            shown.any(|(_, text)| text.shares_prompt_with(kept.head()))
+            shown.any(|shown| shown.text.shares_prompt_with(kept.head()))
         });
         Self {
             kept: kept.cloned().collect(),
@@ -43,21 +55,22 @@ impl RunTexts {
 
     /// Leaves out the texts that these panes showed last.
     pub(in crate::state) fn without(mut self, left_out: &BTreeSet<PaneId>) -> Self {
-        self.panes.retain(|(pane, _)| !left_out.contains(pane));
+        self.panes.retain(|shown| !left_out.contains(&shown.pane));
         self.kept.retain(|kept| !left_out.contains(&kept.home));
         self
     }
 
-    /// Returns the positions of the panes that have a text.
-    pub(in crate::state) fn places(panes: &[Pane]) -> Vec<usize> {
-        let panes = panes.iter().enumerate();
-        let panes = panes.filter(|(_, pane)| pane.has_text());
+    /// Returns the places of the panes that have a text.
+    pub(in crate::state) fn places(panes: &Panes) -> Vec<usize> {
+        let panes = panes.placed().filter(|(_, pane)| pane.has_text());
         panes.map(|(place, _)| place).collect()
     }
 
     /// Arranges the texts for a file. Copies kept texts, so call it on a background thread.
     pub fn into_run(self, header: RunHeader) -> RunFile {
-        let (homes, panes): (Vec<PaneId>, Vec<Generation>) = self.panes.into_iter().unzip();
+        let homes: Vec<PaneId> = self.panes.iter().map(|shown| shown.pane).collect();
+        let places = self.panes.iter().map(|shown| shown.place).collect();
+        let panes = self.panes.into_iter().map(|shown| shown.text).collect();
         let kept = self.kept.iter();
         let branches = kept.map(|kept| Branch {
             pane: homes.iter().position(|home| *home == kept.home),
@@ -67,9 +80,19 @@ impl RunTexts {
             header,
             branches: branches.collect(),
             panes,
+            places: unless_in_order(places),
             contradiction: None,
         }
     }
+}
+
+/// A text that a pane shows.
+#[derive(Debug, Clone, PartialEq)]
+struct ShownText {
+    pane: PaneId,
+    /// The place of the pane.
+    place: usize,
+    text: Generation,
 }
 
 /// Renumbers the texts of a file: its branches, and those that are already in these panes.

@@ -126,8 +126,9 @@ impl Branches {
 
     /// Returns the texts with the prompt of the text at `selected`.
     fn listed_texts<'a>(&'a self, panes: &'a Panes, selected: Option<usize>) -> Vec<Listed<'a>> {
-        let shown = panes.iter().enumerate();
-        let shown = shown.filter_map(|(place, pane)| Some((place, pane.generation()?)));
+        let shown = panes
+            .placed()
+            .filter_map(|(place, pane)| Some((place, pane.generation()?)));
         let reference = selected.and_then(|place| panes.get(place)?.generation());
         let Some(reference) = reference else {
             return Vec::new();

@@ -226,10 +226,11 @@ struct HandInputs {
 }
 
 impl AppState {
-    /// Returns the position of the pane whose chain is applied by hand.
+    /// Returns the place of the pane whose chain is applied by hand.
     pub fn hand_pane(&self) -> usize {
-        let last = self.panes.len().saturating_sub(1);
-        self.by_hand.pane.map_or(last, |place| place.min(last))
+        let chosen = self.by_hand.pane;
+        let chosen = chosen.filter(|place| self.panes.get(*place).is_some());
+        chosen.unwrap_or_else(|| self.panes.last().map_or(0, |last| last.place))
     }
 
     /// Returns the X-ray of that chain applied to the logits, or why it can't run.

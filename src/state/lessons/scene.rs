@@ -16,7 +16,7 @@ impl LessonRun {
     ) -> Scene<'a> {
         let pinned = |pin: Pin| Some((panes.place_of(pin.pane)?, pin.step));
         Scene {
-            chains: panes.iter().map(|pane| &pane.settings.chain).collect(),
+            chains: panes.by_place(|pane| Some(&pane.settings.chain)),
             cache: lab.cache.times(),
             tasks: lab.prompts.task_curve(),
             hand: None,

@@ -257,7 +257,7 @@ impl Models {
     pub(super) fn on_inspected_for_panes(
         &mut self,
         inspected: &Inspected,
-        panes: &[Pane],
+        panes: &Panes,
         n_tokens: usize,
     ) -> Vec<Effect> {
         let source = &inspected.source;

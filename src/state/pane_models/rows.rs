@@ -2,7 +2,7 @@
 
 use super::PaneModelStatus;
 use crate::generation::{ModelInfo, ModelSource, PaneModel};
-use crate::state::{Models, Pane};
+use crate::state::{Models, Pane, Panes};
 
 /// The maximum number of recent models in the menu.
 const N_RECENT: usize = 6;
@@ -21,7 +21,7 @@ pub struct PaneModelRow {
 impl Models {
     /// Returns the models that a pane can use: the main one, those of other panes, the built-in
     /// one, recent ones, and those on servers.
-    pub fn pane_rows(&self, pane: &Pane, panes: &[Pane]) -> Vec<PaneModelRow> {
+    pub fn pane_rows(&self, pane: &Pane, panes: &Panes) -> Vec<PaneModelRow> {
         let own = self.chosen(&pane.settings);
         let (name, quantization) = self.main_words();
         let mut rows = vec![PaneModelRow {

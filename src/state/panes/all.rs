@@ -1,6 +1,5 @@
 //! All panes, from left to right.
 
-use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use super::pane::{Pane, PaneId};
@@ -10,21 +9,112 @@ use crate::generation::{Generation, PaneModel, spell_thoughts, unspell_thoughts}
 use crate::state::{Effect, Models};
 use crate::worker::{GenerationId, Request, ServerRequest};
 
-/// The panes from left to right; never empty, at most [`MAX_PANES`](crate::state::MAX_PANES).
+/// The panes by their places, from left to right; never empty, at most
+/// [`MAX_PANES`](crate::state::MAX_PANES).
+///
+/// The place of a pane is its letter and its color, counted from A. It stays the same when other
+/// panes are removed, and a new pane takes the first one that is free: places can have gaps.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Panes(Vec<Pane>);
 
-impl Deref for Panes {
-    type Target = Vec<Pane>;
+impl Panes {
+    /// Returns the number of panes.
+    pub const fn len(&self) -> usize {
+        self.0.len()
+    }
 
-    fn deref(&self) -> &Vec<Pane> {
-        &self.0
+    /// Returns whether there are none.
+    pub const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns the panes from left to right.
+    pub fn iter(&self) -> std::slice::Iter<'_, Pane> {
+        self.0.iter()
+    }
+
+    /// Returns the panes from left to right, to change them.
+    pub fn iter_mut(&mut self) -> std::slice::IterMut<'_, Pane> {
+        self.0.iter_mut()
+    }
+
+    /// Returns the pane on the left.
+    pub fn first(&self) -> Option<&Pane> {
+        self.0.first()
+    }
+
+    /// Returns the pane on the right.
+    pub fn last(&self) -> Option<&Pane> {
+        self.0.last()
+    }
+
+    /// Returns the pane at a place.
+    pub fn get(&self, place: usize) -> Option<&Pane> {
+        self.iter().find(|pane| pane.place == place)
+    }
+
+    /// Returns the pane at a place, to change it.
+    pub fn get_mut(&mut self, place: usize) -> Option<&mut Pane> {
+        self.iter_mut().find(|pane| pane.place == place)
+    }
+
+    /// Returns the panes with their places, from left to right.
+    pub fn placed(&self) -> impl DoubleEndedIterator<Item = (usize, &Pane)> + Clone {
+        self.iter().map(|pane| (pane.place, pane))
+    }
+
+    /// Returns the places of the panes, from left to right.
+    pub fn places(&self) -> impl DoubleEndedIterator<Item = usize> + Clone {
+        self.iter().map(|pane| pane.place)
+    }
+
+    /// Returns the place of the next new pane.
+    pub fn free_place(&self) -> usize {
+        let taken: Vec<usize> = self.places().collect();
+        let mut free = (0..=taken.len()).filter(|place| !taken.contains(place));
+        free.next().unwrap_or(taken.len())
+    }
+
+    /// Adds a pane at the first free place.
+    pub fn push(&mut self, pane: Pane) {
+        let place = self.free_place();
+        self.insert(Pane { place, ..pane });
+    }
+
+    /// Adds a pane at its own place, or at the first free one if that is taken.
+    pub fn insert(&mut self, mut pane: Pane) {
+        if self.get(pane.place).is_some() {
+            pane.place = self.free_place();
+        }
+        let index = self.0.partition_point(|other| other.place < pane.place);
+        self.0.insert(index, pane);
+    }
+
+    /// Removes a pane, and returns it. The others keep their places.
+    pub fn remove(&mut self, id: PaneId) -> Option<Pane> {
+        let index = self.iter().position(|pane| pane.id == id)?;
+        Some(self.0.remove(index))
+    }
+
+    /// Removes all panes.
+    pub fn clear(&mut self) {
+        self.0.clear();
     }
 }
 
-impl DerefMut for Panes {
-    fn deref_mut(&mut self) -> &mut Vec<Pane> {
-        &mut self.0
+#[cfg(test)]
+impl std::ops::Index<usize> for Panes {
+    type Output = Pane;
+
+    fn index(&self, place: usize) -> &Pane {
+        self.get(place).expect("no pane is at this place")
+    }
+}
+
+#[cfg(test)]
+impl std::ops::IndexMut<usize> for Panes {
+    fn index_mut(&mut self, place: usize) -> &mut Pane {
+        self.get_mut(place).expect("no pane is at this place")
     }
 }
 
@@ -89,9 +179,9 @@ impl Panes {
             .find(|pane| pane.status.running() == Some(id))
     }
 
-    /// Returns a pane's position from the left, which determines its letter and color.
+    /// Returns the place of a pane, which determines its letter and color.
     pub fn place_of(&self, id: PaneId) -> Option<usize> {
-        self.iter().position(|pane| pane.id == id)
+        self.pane(id).map(|pane| pane.place)
     }
 
     /// Returns whether any pane is waiting for tokens or generating.
@@ -99,9 +189,16 @@ impl Panes {
         self.iter().any(|pane| pane.status.running().is_some())
     }
 
-    /// Returns the generation each pane shows, from left to right.
+    /// Returns the generation at each place: `None` if its pane shows none, or if there is no pane.
     pub fn generations(&self) -> Vec<Option<&Generation>> {
-        self.iter().map(Pane::generation).collect()
+        self.by_place(Pane::generation)
+    }
+
+    /// Returns what `of` returns for the pane at each place, up to the last pane.
+    pub fn by_place<'a, T>(&'a self, of: impl Fn(&'a Pane) -> Option<T>) -> Vec<Option<T>> {
+        let n_places = self.last().map_or(0, |last| last.place + 1);
+        let places = 0..n_places;
+        places.map(|place| self.get(place).and_then(&of)).collect()
     }
 
     /// Returns the texts on screen.
@@ -111,8 +208,7 @@ impl Panes {
 
     /// Returns the panes that show a text, with their letters and names: "A Greedy".
     pub fn with_text(&self) -> Vec<(PaneId, String)> {
-        let panes = self.iter().enumerate();
-        let panes = panes.filter(|(_, pane)| pane.has_text());
+        let panes = self.placed().filter(|(_, pane)| pane.has_text());
         panes
             .map(|(place, pane)| {
                 let name = format!("{} {}", pane_letter(place), pane.settings.name);
@@ -121,7 +217,7 @@ impl Panes {
             .collect()
     }
 
-    /// Returns how many tokens the text of the pane at this position has.
+    /// Returns how many tokens the text of the pane at this place has.
     pub(in crate::state) fn n_steps(&self, place: usize) -> usize {
         let generation = self.get(place).and_then(Pane::generation);
         generation.map_or(0, |generation| generation.steps.len())

@@ -1,8 +1,7 @@
 //! Tracks how far the panes' texts agree, incrementally from frame to frame.
 
 use crate::analysis::{Divergence, DivergenceTracker};
-use crate::generation::Generation;
-use crate::state::{Pane, PaneId, TextMark};
+use crate::state::{Pane, PaneId, Panes, TextMark};
 
 /// How far the texts agree, and the marks of the texts that were compared.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -22,14 +21,14 @@ struct ComparedText {
 impl Comparison {
     /// Compares the steps added since the last call. Starts over if a text was replaced or a pane
     /// moved.
-    pub(in crate::state) fn update(&mut self, panes: &[Pane]) {
+    pub(in crate::state) fn update(&mut self, panes: &Panes) {
         let mut pairs = self.compared.iter().zip(panes);
         let can_resume = self.compared.len() == panes.len()
             && pairs.all(|(compared, pane)| compared.is_beginning_of(pane));
         if !can_resume {
             self.agreement = DivergenceTracker::default();
         }
-        self.agreement.follow(&generations(panes));
+        self.agreement.follow(&panes.generations());
         let compared = panes.iter().map(|pane| ComparedText {
             pane: pane.id,
             mark: pane.generation().map(TextMark::of_all),
@@ -38,13 +37,9 @@ impl Comparison {
     }
 
     /// Returns where the texts diverge, as of the last update.
-    pub(in crate::state) fn divergence(&self, panes: &[Pane]) -> Divergence {
-        self.agreement.divergence(&generations(panes))
+    pub(in crate::state) fn divergence(&self, panes: &Panes) -> Divergence {
+        self.agreement.divergence(&panes.generations())
     }
-}
-
-fn generations(panes: &[Pane]) -> Vec<Option<&Generation>> {
-    panes.iter().map(Pane::generation).collect()
 }
 
 impl ComparedText {

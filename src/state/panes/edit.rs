@@ -8,7 +8,7 @@ use crate::generation::formatting::pane_letter;
 use crate::generation::{Generation, PaneSettings};
 use crate::interop::presets;
 use crate::state::settings::MAX_PANES;
-use crate::state::words::change::Snapshot;
+use crate::state::words::change::{PaneSnapshot, Snapshot};
 
 impl Panes {
     /// Returns the current settings of all panes.
@@ -16,7 +16,7 @@ impl Panes {
         let panes = self.iter();
         Snapshot {
             seed,
-            panes: panes.map(|pane| (pane.id, pane.settings.clone())).collect(),
+            panes: panes.map(PaneSnapshot::of).collect(),
         }
     }
 
@@ -55,7 +55,7 @@ impl Panes {
         }
     }
 
-    /// Resets a pane to the default settings for its position. It keeps its model.
+    /// Resets a pane to the default settings for its place. It keeps its model.
     pub(in crate::state) fn reset_settings(&mut self, id: PaneId) {
         let Some(place) = self.place_of(id) else {
             return;
@@ -76,13 +76,12 @@ impl Panes {
         PaneSettings::from(preset.map_or_else(ChainConfig::greedy, |preset| preset.chain))
     }
 
-    /// Returns the letter of the next new pane. New panes come last, so that all others keep their
-    /// letters and colors.
+    /// Returns the letter of the next new pane.
     pub fn next_letter(&self) -> String {
-        pane_letter(self.len())
+        pane_letter(self.free_place())
     }
 
-    /// Adds an empty pane with a pane's settings at the end.
+    /// Adds an empty pane with a pane's settings.
     pub(in crate::state) fn duplicate(&mut self, id: PaneId, new_id: PaneId) {
         if let Some(settings) = self.pane(id).map(|pane| pane.settings.clone()) {
             self.push(Pane::new(new_id, settings));

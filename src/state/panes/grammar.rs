@@ -9,14 +9,14 @@ use crate::generation::Generation;
 use crate::state::{Pane, PaneId, Panes, TextMark};
 
 impl Panes {
-    /// Returns the index of the first pane whose text has a grammar, if others have none: Compare
+    /// Returns the place of the first pane whose text has a grammar, if others have none: Compare
     /// shows where these break it.
     pub fn compared_grammar(&self) -> Option<usize> {
         let has_grammar = |pane: &Pane| Some(pane.generation()?.config.chain.grammar.is_some());
         let lacks_one = self.iter().any(|pane| has_grammar(pane) == Some(false));
         let mut panes = self.iter();
-        let first = panes.position(|pane| has_grammar(pane) == Some(true));
-        first.filter(|_| lacks_one)
+        let first = panes.find(|pane| has_grammar(pane) == Some(true));
+        first.filter(|_| lacks_one).map(|pane| pane.place)
     }
 
     /// Replaces a pane's grammar with this one, in the language that the pane has chosen.

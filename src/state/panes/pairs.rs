@@ -1,6 +1,6 @@
 //! The comparisons of every pair of texts, recomputed only when a text changes.
 
-use super::pane::Pane;
+use super::all::Panes;
 use crate::analysis::TextComparison;
 use crate::generation::Generation;
 use crate::state::TextMark;
@@ -8,7 +8,7 @@ use crate::state::TextMark;
 /// Two panes and the comparison of their texts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ComparedPair {
-    /// The positions of the panes, the left one first.
+    /// The places of the panes, the left one first.
     pub panes: [usize; 2],
     /// `None` if their prompts or models differ.
     pub comparison: Option<TextComparison>,
@@ -60,7 +60,7 @@ impl ComparedPairs {
     /// comparisons are current.
     pub(in crate::state) fn update(
         &mut self,
-        panes: &[Pane],
+        panes: &Panes,
         has_time: &mut impl FnMut() -> bool,
     ) -> bool {
         let texts: Vec<(usize, &Generation)> = started(panes).collect();
@@ -89,9 +89,9 @@ impl ComparedPairs {
 }
 
 /// Returns the panes that have a text with at least one token.
-fn started(panes: &[Pane]) -> impl Iterator<Item = (usize, &Generation)> {
-    let texts = panes.iter().enumerate();
-    texts
+fn started(panes: &Panes) -> impl Iterator<Item = (usize, &Generation)> {
+    panes
+        .placed()
         .filter_map(|(place, pane)| Some((place, pane.generation()?)))
         .filter(|(_, text)| !text.steps.is_empty())
 }

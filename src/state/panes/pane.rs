@@ -19,7 +19,7 @@ use crate::state::pane_models::OwnModel;
 use crate::state::read_along::RefusedReading;
 use crate::worker::{GenerationId, Recorder};
 
-/// Identifies a pane, independent of its position. Never reused.
+/// Identifies a pane, independent of its place. Never reused.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PaneId(pub u32);
 
@@ -27,6 +27,8 @@ pub struct PaneId(pub u32);
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pane {
     pub id: PaneId,
+    /// Its letter and color, counted from A.
+    pub place: usize,
     /// The settings of its next generation.
     pub settings: PaneSettings,
     /// The state of its current generation.
@@ -108,10 +110,11 @@ pub struct Kept {
 }
 
 impl Pane {
-    /// Creates a pane without a text.
+    /// Creates a pane without a text. It gets its place when it is added to the others.
     pub fn new(id: PaneId, settings: PaneSettings) -> Self {
         Self {
             id,
+            place: 0,
             settings,
             status: PaneStatus::Ready,
             solo: None,

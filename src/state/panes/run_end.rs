@@ -76,7 +76,7 @@ impl Panes {
         if !are_comparable(&self.generations()) {
             return None;
         }
-        let mut places = leaving_panes(groups).into_iter().chain(0..self.len());
+        let mut places = leaving_panes(groups).into_iter().chain(self.places());
         places.find_map(|place| {
             let pane = self.get(place)?;
             pane.generation()?.steps.get(*step)?;
@@ -90,7 +90,7 @@ impl Panes {
 
 impl TextsBefore {
     /// Returns whether the panes show exactly these texts.
-    fn are_of(&self, panes: &[Pane]) -> bool {
+    fn are_of(&self, panes: &Panes) -> bool {
         let is_same = |(pane, (id, tokens)): (&Pane, &(PaneId, Vec<TokenId>))| {
             let steps = pane.generation().map(|generation| &generation.steps);
             pane.id == *id

@@ -1,7 +1,8 @@
-//! The undo history of the panes' settings.
+//! The undo history of the panes' settings, and of the branches that took the place of a text.
 
 use std::collections::VecDeque;
 
+use crate::generation::GenerationId;
 use crate::state::settings::MAX_PANES;
 use crate::state::words::change::{Change, Snapshot};
 use crate::state::{Pane, PaneId};
@@ -9,7 +10,7 @@ use crate::state::{Pane, PaneId};
 /// The maximum number of undo steps.
 const MAX_STEPS: usize = 100;
 
-/// The undo history. It observes snapshots of the settings and detects changes itself, so it does
+/// The undo history of the settings, and of texts that branched in place. It observes snapshots of the settings and detects changes itself, so it does
 /// not matter who made them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Undo {
@@ -21,6 +22,8 @@ pub struct Undo {
     future: Vec<UndoStep>,
     /// Whether the last undo step is still open: further edits of the same value extend it.
     step_open: bool,
+    /// The text that a pane has just branched to. The next observation makes it an undo step.
+    branch: Option<TextBranch>,
     /// The panes removed last, oldest first, so that undo restores their texts too.
     removed_panes: VecDeque<Pane>,
 }
@@ -29,6 +32,16 @@ pub struct Undo {
 struct UndoStep {
     change: Change,
     snapshot: Snapshot,
+    /// The text that replaced another one in its pane.
+    branch: Option<TextBranch>,
+}
+
+/// A text that branched off another one and took its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::state) struct TextBranch {
+    pub pane: PaneId,
+    pub before: GenerationId,
+    pub after: GenerationId,
 }
 
 impl Undo {
@@ -39,6 +52,7 @@ impl Undo {
             past: VecDeque::new(),
             future: Vec::new(),
             step_open: false,
+            branch: None,
             removed_panes: VecDeque::new(),
         }
     }
@@ -46,7 +60,12 @@ impl Undo {
     /// Records the current settings. If they changed, this adds an undo step, or extends the last
     /// one if the same value is still being edited.
     pub(in crate::state) fn observe(&mut self, now: Snapshot) {
-        let Some(change) = Change::between(&self.present, &now) else {
+        let branch = self.branch.take();
+        let change = match branch {
+            Some(branch) => Some(Change::of_text(branch.pane, &now)),
+            None => Change::between(&self.present, &now),
+        };
+        let Some(change) = change else {
             return;
         };
         self.future.clear();
@@ -64,12 +83,29 @@ impl Undo {
             _ => self.past.push_back(UndoStep {
                 change,
                 snapshot: before,
+                branch,
             }),
         }
         if self.past.len() > MAX_STEPS {
             self.past.pop_front();
         }
         self.step_open = true;
+    }
+
+    /// Notes that a text has branched off another one and takes its place: one undo step, with the
+    /// changes of the settings that the next observation finds.
+    pub(in crate::state) const fn note_branch(&mut self, branch: TextBranch) {
+        self.branch = Some(branch);
+    }
+
+    /// Returns the branch that undo would revert.
+    pub(in crate::state) fn branch_to_undo(&self) -> Option<TextBranch> {
+        self.past.back()?.branch
+    }
+
+    /// Returns the branch that redo would show again.
+    pub(in crate::state) fn branch_to_redo(&self) -> Option<TextBranch> {
+        self.future.last()?.branch
     }
 
     /// Closes the last undo step: the next change starts a new one.
@@ -79,11 +115,16 @@ impl Undo {
 
     /// Undoes the last step and returns the snapshot before it.
     pub(in crate::state) fn step_back(&mut self) -> Option<Snapshot> {
-        let UndoStep { change, snapshot } = self.past.pop_back()?;
+        let UndoStep {
+            change,
+            snapshot,
+            branch,
+        } = self.past.pop_back()?;
         let after = std::mem::replace(&mut self.present, snapshot.clone());
         self.future.push(UndoStep {
             change,
             snapshot: after,
+            branch,
         });
         self.end_step();
         Some(snapshot)
@@ -91,11 +132,16 @@ impl Undo {
 
     /// Redoes the next step and returns the snapshot after it.
     pub(in crate::state) fn step_forward(&mut self) -> Option<Snapshot> {
-        let UndoStep { change, snapshot } = self.future.pop()?;
+        let UndoStep {
+            change,
+            snapshot,
+            branch,
+        } = self.future.pop()?;
         let before = std::mem::replace(&mut self.present, snapshot.clone());
         self.past.push_back(UndoStep {
             change,
             snapshot: before,
+            branch,
         });
         self.end_step();
         Some(snapshot)
@@ -135,7 +181,7 @@ mod tests {
     use crate::decoding::{ChainConfig, Filter};
     use crate::generation::PaneSettings;
     use crate::state::PaneId;
-    use crate::state::words::change::Snapshot;
+    use crate::state::words::change::{PaneSnapshot, Snapshot};
 
     fn snapshot(temperature: f32, p: f32) -> Snapshot {
         let chain = ChainConfig::sampled([
@@ -144,7 +190,11 @@ mod tests {
         ]);
         Snapshot {
             seed: 42,
-            panes: vec![(PaneId(1), PaneSettings::from(chain))],
+            panes: vec![PaneSnapshot {
+                id: PaneId(1),
+                place: 0,
+                settings: PaneSettings::from(chain),
+            }],
         }
     }
 

@@ -203,6 +203,8 @@ pub enum RunRequest {
     KeepResult {
         tab: LabTab,
         finished_at: u64,
+        /// The time in the name of their file, which is replaced if it exists.
+        named_at: u64,
         limits: HistoryLimits,
     },
     /// Read what the history shows of each run.

@@ -6,7 +6,7 @@ use crate::export::json::RunHeader;
 use crate::generation::{Generation, Limits, Step};
 use crate::state::branches::{KeptText, KeptTexts};
 use crate::state::panes::undo::Undo;
-use crate::state::{FuturesRun, Pane, Panes, Pin, Prompt, Settings};
+use crate::state::{FuturesRun, Panes, Pin, Prompt, Settings};
 
 /// An opened run, and what it hides.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,7 +48,7 @@ impl OpenedRun {
 
 impl HiddenSession {
     /// Returns the hidden panes and kept texts.
-    pub(in crate::state) fn texts(&self) -> (&[Pane], &KeptTexts) {
+    pub(in crate::state) fn texts(&self) -> (&Panes, &KeptTexts) {
         (&self.panes, &self.kept_texts)
     }
 
@@ -57,8 +57,7 @@ impl HiddenSession {
         self.prompt.write_to(settings);
         settings.limits = self.limits.clone();
         settings.seed = self.seed;
-        let panes = self.panes.iter();
-        settings.panes = panes.map(|pane| pane.settings.clone()).collect();
+        settings.set_panes(&self.panes);
     }
 }
 

@@ -14,8 +14,8 @@ use crate::generation::{
     TextModels,
 };
 use crate::state::{
-    Command, DockTab, Effect, Models, Notice, Pane, Panes, PathPurpose, SecondModel,
-    SecondModelCommand, capitalize,
+    Command, DockTab, Effect, Models, Notice, Panes, PathPurpose, SecondModel, SecondModelCommand,
+    capitalize,
 };
 use crate::worker::{PaneRequest, Progress, Recorder, Request};
 
@@ -43,18 +43,19 @@ struct RepeatedText {
 
 impl Verification {
     /// A verification of a file that contradicts itself, which nothing is run for.
-    fn contradicted(then: &[&Generation], found: Contradiction) -> Self {
+    fn contradicted(panes: &Panes, found: Contradiction) -> Self {
+        let then: Vec<&Generation> = panes.texts().collect();
         Self {
             texts: Vec::new(),
             facts: Vec::new(),
-            verdict: Some(Verdict::contradicted(then, found)),
+            verdict: Some(Verdict::contradicted(&then, &places_of(panes), found)),
             shown: true,
         }
     }
 
-    /// Returns the text of a pane so far.
-    pub fn text(&self, place: usize) -> Option<&Generation> {
-        self.texts.get(place).map(|repeated| &repeated.now.text)
+    /// Returns the text of each pane so far.
+    pub fn texts(&self) -> impl Iterator<Item = &Generation> {
+        self.texts.iter().map(|repeated| &repeated.now.text)
     }
 
     /// Returns what identifies the run, then and now.
@@ -104,13 +105,13 @@ impl Verification {
     }
 
     /// Judges the texts once all have ended.
-    fn judge(&mut self, panes: &[Pane], has_branches: bool) {
+    fn judge(&mut self, panes: &Panes, has_branches: bool) {
         let now = self.texts.iter().map(|repeated| &repeated.now.text);
         let now: Vec<&Generation> = now.collect();
         if now.iter().any(|text| text.finish.is_none()) {
             return;
         }
-        let then: Vec<&Generation> = panes.iter().filter_map(Pane::generation).collect();
+        let then: Vec<&Generation> = panes.texts().collect();
         let words = then.iter().zip(&self.texts).map(|(then, repeated)| {
             let vocabulary = &repeated.now.text.vocabulary;
             WordsCheck::of(then, vocabulary, repeated.prompt.as_ref())
@@ -118,11 +119,19 @@ impl Verification {
         self.verdict = Some(Verdict::of(Replayed {
             then: &then,
             now: &now,
+            places: &places_of(panes),
             words: &words.collect::<Vec<_>>(),
             allows_others: false,
             has_branches,
         }));
     }
+}
+
+/// Returns the places of the panes that show a text.
+fn places_of(panes: &Panes) -> Vec<usize> {
+    let texts = panes.placed();
+    let texts = texts.filter(|(_, pane)| pane.generation().is_some());
+    texts.map(|(place, _)| place).collect()
 }
 
 /// Returns whether a rerun that ended for this reason did not get as far as its record. The rerun of
@@ -183,8 +192,7 @@ impl Runs {
         }
         let opened = self.opened.as_ref();
         if let Some(found) = opened.and_then(|opened| opened.contradiction.clone()) {
-            let then: Vec<&Generation> = texts.iter().collect();
-            self.verification = Some(Verification::contradicted(&then, found));
+            self.verification = Some(Verification::contradicted(panes, found));
             context.view.dock_tab = DockTab::Compare;
             return Vec::new();
         }

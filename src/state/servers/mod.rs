@@ -11,7 +11,7 @@ mod requests;
 mod rows;
 
 use crate::generation::{PaneModel, ServedModel};
-use crate::state::{Effect, Pane, PaneId, Panes};
+use crate::state::{Effect, PaneId, Panes};
 use crate::worker::ServerRequest;
 
 pub use crate::worker::ServerKind;
@@ -96,7 +96,7 @@ impl Servers {
         }
     }
 
-    fn add(&mut self, panes: &[Pane]) -> Vec<Effect> {
+    fn add(&mut self, panes: &Panes) -> Vec<Effect> {
         let form = std::mem::take(&mut self.form);
         let added = match form.server() {
             Ok(added) => added,
@@ -118,7 +118,7 @@ impl Servers {
     }
 
     /// Contacts a server, even if that failed before.
-    fn connect(&mut self, served: &ServedModel, panes: &[Pane]) -> Vec<Effect> {
+    fn connect(&mut self, served: &ServedModel, panes: &Panes) -> Vec<Effect> {
         let mut effects = self.connections.end(served);
         effects.extend(self.start(served, panes));
         effects.push(Effect::Server(served.clone(), ServerRequest::Connect));

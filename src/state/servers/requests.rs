@@ -2,7 +2,7 @@
 
 use super::Servers;
 use crate::generation::ServedModel;
-use crate::state::{Effect, Pane};
+use crate::state::{Effect, Panes};
 use crate::worker::{PaneRequest, Request, SampledBy, ServerConfig, ServerRequest};
 
 /// A request, and the server that it goes to; `None` for the engine.
@@ -24,7 +24,7 @@ impl Servers {
     /// Sends requests that share a prompt: one message to the engine, and one to each server.
     pub(in crate::state) fn send(
         &mut self,
-        panes: &[Pane],
+        panes: &Panes,
         requests: Vec<Addressed>,
         to_engine: impl Fn(Vec<PaneRequest>) -> Request,
         to_server: impl Fn(Vec<PaneRequest>) -> ServerRequest,
@@ -42,7 +42,7 @@ impl Servers {
     }
 
     /// Starts the threads of a server that has none, or whose last request failed.
-    pub(super) fn start(&mut self, served: &ServedModel, panes: &[Pane]) -> Vec<Effect> {
+    pub(super) fn start(&mut self, served: &ServedModel, panes: &Panes) -> Vec<Effect> {
         let is_busy = panes
             .iter()
             .any(|pane| pane.status.is_writing() && pane.server() == Some(served));

@@ -3,7 +3,7 @@
 use super::{AddedServer, ReadyServer, ServerStatus, Servers};
 use crate::generation::formatting::{grouped, pane_letter};
 use crate::generation::{GenerationConfig, PaneModel, ServedModel};
-use crate::state::{Models, Pane, PaneModelRow};
+use crate::state::{Models, Pane, PaneModelRow, Panes};
 use crate::worker::not_applied;
 
 /// A server in the models dialog.
@@ -168,9 +168,9 @@ impl Models {
     }
 
     /// Says which panes send their texts where, or returns `None` if none does.
-    pub fn servers_in_use_words(&self, panes: &[Pane]) -> Option<String> {
-        let panes = panes.iter().enumerate();
+    pub fn servers_in_use_words(&self, panes: &Panes) -> Option<String> {
         let sentences: Vec<String> = panes
+            .placed()
             .filter_map(|(place, pane)| {
                 let served = self.chosen(&pane.settings)?.served()?;
                 let (letter, host) = (pane_letter(place), served.host());

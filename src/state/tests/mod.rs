@@ -8,6 +8,7 @@ mod futures;
 mod hub;
 pub(crate) mod lesson_kinds;
 pub(crate) mod lessons;
+mod letters;
 pub(crate) mod local_models;
 mod models;
 mod outside;

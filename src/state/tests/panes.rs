@@ -45,7 +45,7 @@ fn there_are_always_one_to_eight_panes() {
     assert_eq!(state.panes.len(), MAX_PANES);
     assert_eq!(state.panes[4].settings, state.panes[1].settings);
     for _ in 0..MAX_PANES {
-        let pane = state.panes[0].id;
+        let pane = state.panes.first().unwrap().id;
         state.apply(Command::Remove(pane));
     }
     assert_eq!(state.panes.len(), 1);

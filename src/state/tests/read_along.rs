@@ -166,6 +166,6 @@ fn only_a_pane_that_writes_can_be_read() {
     assert!(rows[0].1);
     // Once the pane that it reads is removed, it writes again.
     state.apply(Command::Remove(a));
-    assert_eq!(state.panes[0].reads, None);
+    assert_eq!(state.panes[1].reads, None);
     state.apply(Command::Branch(BranchCommand::StepOnly(None)));
 }

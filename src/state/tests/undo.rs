@@ -1,10 +1,13 @@
 //! Tests of undo and redo, for changes made by commands and in place.
 
-use super::{asked, ready, text, written};
+use super::{asked, begin, continued, finish, ready, text, written};
 use crate::decoding::ChainConfig;
 use crate::generation::FinishReason;
-use crate::state::{AppState, Command, Effect, PaneStatus, RunRequest};
-use crate::worker::Request;
+use crate::state::{
+    AppState, BranchChange, BranchCommand, BranchTarget, Command, Effect, PaneStatus, Pin,
+    RunRequest,
+};
+use crate::worker::{GenerationId, Request};
 
 type Act<'a> = &'a dyn Fn(&mut AppState);
 
@@ -94,9 +97,25 @@ fn undo_restores_a_removed_pane_with_its_text() {
     let (id, before) = (state.panes[1].id, text(&state, 1));
     state.apply(Command::Remove(id));
     assert_eq!(state.place_of(id), None);
+    assert_eq!(state.undo.undo_label(), Some("pane B removed"));
     state.apply(Command::Undo);
     assert_eq!(state.place_of(id), Some(1));
     assert_eq!(text(&state, 1), before);
+}
+
+#[test]
+fn undo_brings_a_pane_back_to_its_letter_although_it_was_given_away() {
+    let mut state = written();
+    let id = state.panes[1].id;
+    state.apply(Command::Remove(id));
+    state.apply(Command::AddPane);
+    assert_eq!(state.undo.undo_label(), Some("pane B added"));
+    for _ in 0..2 {
+        state.apply(Command::Undo);
+    }
+    assert_eq!(state.place_of(id), Some(1));
+    state.apply(Command::Redo);
+    assert_eq!(state.panes.places().collect::<Vec<_>>(), [0, 2, 3]);
 }
 
 #[test]
@@ -117,4 +136,53 @@ fn undoing_a_new_pane_stops_its_generation() {
     assert!(
         matches!(&state.panes[4].status, PaneStatus::Refused { reason, .. } if *reason == cancelled)
     );
+}
+
+/// Continues A after its first token with another one.
+fn branch_in_place(state: &mut AppState) -> GenerationId {
+    let from = Pin {
+        pane: state.panes[0].id,
+        step: 1,
+    };
+    let token = state.panes[0].generation().unwrap().steps[0].token;
+    let effects = state.apply(Command::Branch(BranchCommand::Branch {
+        from,
+        change: BranchChange::Tokens(vec![token]),
+        target: BranchTarget::InPlace,
+    }));
+    continued(&effects)[0]
+}
+
+#[test]
+fn undo_shows_the_text_that_a_branch_replaced_and_redo_the_branch() {
+    let mut state = written();
+    let before = text(&state, 0);
+    let id = branch_in_place(&mut state);
+    begin(&mut state, id, &[(" in", 0.5), (" in", 0.5)]);
+    finish(&mut state, id);
+    let branch = text(&state, 0);
+    assert_ne!(branch, before);
+    assert_eq!(state.undo.undo_label(), Some("text of A"));
+    state.apply(Command::Undo);
+    assert_eq!(text(&state, 0), before);
+    assert_eq!(state.undo.redo_label(), Some("text of A"));
+    state.apply(Command::Redo);
+    assert_eq!(text(&state, 0), branch);
+    state.apply(Command::Undo);
+    assert_eq!(text(&state, 0), before);
+}
+
+#[test]
+fn undo_stops_a_branch_and_leaves_later_settings_alone() {
+    let mut state = written();
+    let (pane, before) = (state.panes[0].id, text(&state, 0));
+    let id = branch_in_place(&mut state);
+    begin(&mut state, id, &[(" in", 0.5)]);
+    state.apply(Command::SetSeed(pane, Some(7)));
+    state.apply(Command::Undo);
+    assert_eq!(state.panes[0].settings.seed, None);
+    assert!(state.is_running(), "only the seed was undone");
+    state.apply(Command::Undo);
+    assert!(!state.is_running());
+    assert_eq!(text(&state, 0), before);
 }

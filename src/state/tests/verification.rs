@@ -171,7 +171,14 @@ fn a_verified_beam_search_keeps_its_passes() {
     };
     state.on_event(Event::Progress(compared));
     repeat(&mut state, &effects, &[text]);
-    let now = state.runs.verification.as_ref().unwrap().text(0).unwrap();
+    let now = state
+        .runs
+        .verification
+        .as_ref()
+        .unwrap()
+        .texts()
+        .next()
+        .unwrap();
     assert_eq!(now.beams.passes, [pass]);
 }
 

@@ -3,7 +3,7 @@
 use crate::decoding::{ChainConfig, Selector, Stage};
 use crate::generation::PaneSettings;
 use crate::generation::formatting::pane_letter;
-use crate::state::PaneId;
+use crate::state::{Pane, PaneId};
 
 /// Everything that undo restores: the panes with their settings, and the shared seed.
 #[derive(Debug, Clone, PartialEq)]
@@ -11,7 +11,25 @@ pub(in crate::state) struct Snapshot {
     /// The shared seed.
     pub seed: u64,
     /// The panes from left to right.
-    pub panes: Vec<(PaneId, PaneSettings)>,
+    pub panes: Vec<PaneSnapshot>,
+}
+
+/// A pane with its settings.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::state) struct PaneSnapshot {
+    pub id: PaneId,
+    pub place: usize,
+    pub settings: PaneSettings,
+}
+
+impl PaneSnapshot {
+    pub(in crate::state) fn of(pane: &Pane) -> Self {
+        Self {
+            id: pane.id,
+            place: pane.place,
+            settings: pane.settings.clone(),
+        }
+    }
 }
 
 /// A change to the settings.
@@ -29,6 +47,13 @@ impl Change {
     pub(in crate::state) fn between(before: &Snapshot, after: &Snapshot) -> Option<Self> {
         (before != after)
             .then(|| of_panes(before, after).unwrap_or_else(|| Self::action("several settings")))
+    }
+
+    /// Describes a new text in a pane.
+    pub(in crate::state) fn of_text(pane: PaneId, now: &Snapshot) -> Self {
+        let pane = now.panes.iter().find(|other| other.id == pane);
+        let letter = pane.map(|pane| pane_letter(pane.place));
+        Self::action(format!("text of {}", letter.unwrap_or_default()))
     }
 
     /// Returns whether this change belongs to the same undo step as `earlier`.
@@ -74,22 +99,19 @@ fn of_panes(before: &Snapshot, after: &Snapshot) -> Option<Change> {
     }
 }
 
-/// Returns the positions in `there` of the panes that are missing in `here`.
+/// Returns the places in `there` of the panes that are missing in `here`.
 fn missing_in(here: &Snapshot, there: &Snapshot) -> Vec<usize> {
-    let is_here = |id: PaneId| here.panes.iter().any(|(other, _)| *other == id);
-    let places = there.panes.iter().enumerate();
-    places
-        .filter(|(_, (id, _))| !is_here(*id))
-        .map(|(place, _)| place)
-        .collect()
+    let is_here = |id: PaneId| here.panes.iter().any(|other| other.id == id);
+    let missing = there.panes.iter().filter(|pane| !is_here(pane.id));
+    missing.map(|pane| pane.place).collect()
 }
 
 fn of_one_pane(before: &Snapshot, after: &Snapshot) -> Option<Change> {
-    let pairs = before.panes.iter().zip(&after.panes).enumerate();
-    let mut changed = pairs.filter(|(_, (before, after))| before != after);
-    let (place, ((old_id, old), (new_id, new))) = changed.next()?;
-    (old_id == new_id && changed.next().is_none())
-        .then(|| of_settings(old, new, &pane_letter(place)))
+    let pairs = before.panes.iter().zip(&after.panes);
+    let mut changed = pairs.filter(|(before, after)| before != after);
+    let (old, new) = changed.next()?;
+    (old.id == new.id && changed.next().is_none())
+        .then(|| of_settings(&old.settings, &new.settings, &pane_letter(new.place)))
 }
 
 fn of_settings(before: &PaneSettings, after: &PaneSettings, pane: &str) -> Change {
@@ -213,7 +235,7 @@ fn sentence_case(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Change, Snapshot};
+    use super::{Change, PaneSnapshot, Snapshot};
     use crate::decoding::filters::{MinP, Temperature, TopK, TopP, Xtc};
     use crate::decoding::selector::MirostatV2;
     use crate::decoding::{ChainConfig, Filter, Selector};
@@ -234,10 +256,18 @@ mod tests {
         PaneSettings::from(ChainConfig::sampled([TEMPERATURE, TOP_K, top_p(0.9)]))
     }
 
+    const fn pane(id: u32, place: usize, settings: PaneSettings) -> PaneSnapshot {
+        PaneSnapshot {
+            id: PaneId(id),
+            place,
+            settings,
+        }
+    }
+
     fn label(change: impl Fn(&mut PaneSettings)) -> Option<String> {
         let snapshot = |settings: PaneSettings| Snapshot {
             seed: 42,
-            panes: vec![(PaneId(5), base()), (PaneId(9), settings)],
+            panes: vec![pane(5, 0, base()), pane(9, 1, settings)],
         };
         let mut changed = base();
         change(&mut changed);
@@ -301,7 +331,10 @@ mod tests {
     fn added_and_removed_panes_are_described_by_their_letter() {
         let snapshot = |seed, ids: &[u32]| Snapshot {
             seed,
-            panes: ids.iter().map(|id| (PaneId(*id), base())).collect(),
+            panes: (0..)
+                .zip(ids)
+                .map(|(place, id)| pane(*id, place, base()))
+                .collect(),
         };
         for (before, after, expected) in [
             (

@@ -9,7 +9,7 @@ use crate::state::AppState;
 /// Returns why the text of this pane diverges from those of other panes with the same parameters,
 /// one sentence per reason.
 pub fn divergence_reasons_of(state: &AppState, place: usize) -> Vec<String> {
-    let others = (0..state.panes.len()).filter(|other| *other != place);
+    let others = state.panes.places().filter(|other| *other != place);
     others
         .flat_map(|other| reasons(state, place, other))
         .collect()
@@ -17,10 +17,10 @@ pub fn divergence_reasons_of(state: &AppState, place: usize) -> Vec<String> {
 
 /// Returns the main reason for each pair of panes with the same parameters that diverge.
 pub fn divergence_reasons(state: &AppState) -> Vec<String> {
-    let n_panes = state.panes.len();
-    let pairs = (0..n_panes).flat_map(|first| {
-        let later_panes = first + 1..n_panes;
-        later_panes.map(move |second| (first, second))
+    let places = state.panes.places();
+    let pairs = places.clone().flat_map(|first| {
+        let later = places.clone().filter(move |second| *second > first);
+        later.map(move |second| (first, second))
     });
     pairs
         .filter_map(|(first, second)| reasons(state, first, second).into_iter().next())

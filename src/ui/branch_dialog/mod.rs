@@ -42,10 +42,11 @@ struct Context<'a> {
     cache_words: String,
 }
 
-/// Draws the popup beside its pane, if it is open. `panes` are the rectangles of all panes.
+/// Draws the popup beside its pane, if it is open. `panes` are the places and the rectangles of the
+/// panes that are shown.
 pub(super) fn branch_dialog_ui(
     ui: &Ui,
-    panes: &[Rect],
+    panes: &[(usize, Rect)],
     state: &mut AppState,
     commands: &mut Vec<Command>,
 ) {
@@ -55,7 +56,10 @@ pub(super) fn branch_dialog_ui(
     let Some(context) = context(state, &dialog) else {
         return;
     };
-    let Some(rect) = panes.get(context.place) else {
+    let mut rects = panes.iter();
+    let Some((_, rect)) = rects.find(|(place, _)| *place == context.place) else {
+        // Its row is not shown now.
+        state.branches.dialog = Some(dialog);
         return;
     };
     let mut open = true;
@@ -67,7 +71,8 @@ pub(super) fn branch_dialog_ui(
         ui.layer_id(),
     );
     // The popup must end above the dock.
-    let bottom = panes.iter().map(Rect::bottom).fold(rect.bottom(), f32::max);
+    let bottoms = panes.iter().map(|(_, rect)| rect.bottom());
+    let bottom = bottoms.fold(rect.bottom(), f32::max);
     let height = popup.get_expected_size().map_or(0.0, |size| size.y);
     let top = rect.top().min(bottom - height).max(0.0);
     popup

@@ -260,7 +260,7 @@ mod tests {
     fn a_single_text_explains_how_to_get_a_second() {
         let mut state = written();
         while state.panes.len() > 1 {
-            let pane = state.panes[1].id;
+            let pane = state.panes.last().unwrap().id;
             state.apply(crate::state::Command::Remove(pane));
         }
         let window = open(state);

@@ -44,8 +44,7 @@ pub(super) fn compare_ui(
     let mut prices = state.view.prices;
     let panes = &state.panes;
     let texts: Vec<(usize, &Generation)> = panes
-        .iter()
-        .enumerate()
+        .placed()
         .filter_map(|(place, pane)| Some((place, pane.generation()?)))
         .filter(|(_, text)| !text.steps.is_empty())
         .collect();
@@ -79,7 +78,7 @@ pub(super) fn compare_ui(
     paint_edge(ui, body, measures.left() - 14.0);
     let breaks = panes.compared_grammar().map(|place| GrammarBreaks {
         place,
-        steps: panes.iter().map(Pane::breaks_other_grammar_at).collect(),
+        steps: panes.by_place(Pane::breaks_other_grammar_at),
     });
     let mut area = child_ui(ui, measures, "measures");
     let metrics: Vec<(usize, &TextMetrics)> = texts

@@ -60,7 +60,7 @@ pub fn verified_data(state: &AppState) -> Option<VerifiedData> {
     let verification = state.runs.verification.as_ref()?;
     let verdict = verification.verdict()?;
     let then: Vec<&Generation> = state.panes.iter().filter_map(Pane::generation).collect();
-    let now: Vec<&Generation> = (0..).map_while(|place| verification.text(place)).collect();
+    let now: Vec<&Generation> = verification.texts().collect();
     Some(VerifiedData::of(verdict, &then, &now))
 }
 

@@ -10,7 +10,11 @@ mod window;
 use egui::Context;
 
 use super::pictures::{Look, Palette, encode};
-use crate::state::{AppState, DocumentKind, PictureFormat, ResultFormat};
+use crate::export::{dated_json, dated_table};
+use crate::lab::LabTab;
+use crate::state::{
+    AppState, DocumentKind, PictureFormat, PictureStyle, ResultFormat, unix_time_secs,
+};
 
 /// A kind of document that can be rendered.
 pub trait RenderedDocument: DocumentKind {
@@ -43,6 +47,26 @@ impl Look {
             palette: Palette::of(state.view.picture_theme, is_dark),
             style: state.view.picture,
             csv_reader: state.view.run_file.csv_reader,
+            finished_at: None,
+        }
+    }
+
+    /// Returns the same look for files of this tab's results, which name when they were found.
+    #[must_use]
+    pub fn of_results(self, tab: LabTab, state: &AppState) -> Self {
+        Self {
+            finished_at: Some(state.lab.finished_at(tab)),
+            ..self
+        }
+    }
+
+    /// Returns the look of files that a command writes about results that it has just found.
+    pub fn of_command(style: PictureStyle) -> Self {
+        Self {
+            palette: Palette::Light,
+            style,
+            finished_at: Some(unix_time_secs()),
+            ..Self::default()
         }
     }
 
@@ -69,7 +93,19 @@ impl Look {
 
     /// Returns a table as a file.
     pub fn table(self, bytes: Vec<u8>) -> Content {
+        let bytes = match self.finished_at {
+            Some(finished_at) => dated_table(&bytes, finished_at),
+            None => bytes,
+        };
         Content::File(self.csv_reader.table(bytes))
+    }
+
+    /// Returns a JSON object as a file.
+    pub fn json(self, bytes: Vec<u8>) -> Content {
+        Content::File(match self.finished_at {
+            Some(finished_at) => dated_json(bytes, finished_at),
+            None => bytes,
+        })
     }
 }
 

@@ -52,7 +52,8 @@ impl Random {
 
 /// Does something to a random pane.
 fn act(state: &mut AppState, random: &mut Random) {
-    let place = random.below(state.panes.len());
+    let places: Vec<usize> = state.panes.places().collect();
+    let place = places[random.below(places.len())];
     let pane = state.panes[place].id;
     let n_steps = state.panes[place]
         .generation()

@@ -103,16 +103,16 @@ fn history() -> AppState {
             finished_at: Some(1_000_000),
             model: "Quartet Stories".to_owned(),
             prompt: prompt.to_owned(),
-            panes: vec![
-                PaneSummary {
+            panes: (0..4)
+                .map(|place| PaneSummary {
+                    place,
                     name: "Greedy".to_owned(),
                     settings: "top token".to_owned(),
                     seed: 42,
                     n_tokens: 120,
                     text: WORDS.concat(),
-                };
-                4
-            ],
+                })
+                .collect(),
             is_interrupted: false,
             result: None,
         }),

@@ -46,8 +46,8 @@ pub(super) fn details_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<C
                     let prompt = Face::Why.text(&summary.prompt).color(theme.text_2);
                     ui.add(Label::new(prompt).wrap());
                 }
-                for (place, pane) in summary.panes.iter().enumerate() {
-                    pane_ui(ui, place, pane);
+                for pane in &summary.panes {
+                    pane_ui(ui, pane);
                 }
             });
         }
@@ -132,13 +132,13 @@ fn actions_ui(ui: &mut Ui, run: &KeptRun, commands: &mut Vec<Command>) {
     });
 }
 
-fn pane_ui(ui: &mut Ui, place: usize, pane: &PaneSummary) {
+fn pane_ui(ui: &mut Ui, pane: &PaneSummary) {
     let theme = Theme::of(ui);
     ui.separator();
     ui.add_space(2.0);
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 8.0;
-        badge(ui, place, BADGE);
+        badge(ui, pane.place, BADGE);
         ui.label(Face::Medium.text(&pane.name).color(theme.text_1));
         let facts = format!("{} · {} tokens", pane.settings, pane.n_tokens);
         ui.add(Label::new(Face::Small.text(facts).color(theme.text_2)).truncate());

@@ -111,6 +111,7 @@ mod tests {
                 model: "Test".to_owned(),
                 prompt: prompt.to_owned(),
                 panes: vec![PaneSummary {
+                    place: 0,
                     name: "Greedy".to_owned(),
                     settings: "top token".to_owned(),
                     seed: 42,

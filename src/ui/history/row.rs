@@ -105,13 +105,14 @@ fn paint_right(ui: &Ui, run: &KeptRun, time: &str, rect: Rect) -> f32 {
         rect.center().y - galley.size().y / 2.0,
     );
     ui.painter().galley(at, galley, theme.text_2);
-    let n_panes = run.summary.as_ref().map_or(0, |run| run.panes.len().min(8));
+    let panes = run.summary.as_ref().map_or(&[][..], |run| &run.panes);
+    let n_panes = panes.len().min(8);
     let step = SMALL_BADGE + 5.0;
     let start = right - TIME - n_panes as f32 * step;
-    for pane in 0..n_panes {
-        let center = pos2(start + (pane as f32 + 0.5) * step, rect.center().y);
+    for (index, pane) in panes.iter().take(n_panes).enumerate() {
+        let center = pos2(start + (index as f32 + 0.5) * step, rect.center().y);
         let badge = Rect::from_center_size(center, vec2(SMALL_BADGE, SMALL_BADGE));
-        paint_badge(ui.painter(), theme, badge, pane);
+        paint_badge(ui.painter(), theme, badge, pane.place);
     }
     start
 }

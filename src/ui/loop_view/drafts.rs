@@ -23,7 +23,7 @@ pub(in crate::ui) fn draft_strip(state: &AppState) -> Option<DraftStrip<'_>> {
     };
     match pinned {
         Some((pane, step)) => of(pane, Some(step)),
-        None => (0..state.panes.len()).find_map(|pane| of(pane, None)),
+        None => state.panes.places().find_map(|pane| of(pane, None)),
     }
 }
 
@@ -150,7 +150,7 @@ fn facts(state: &AppState, strip: &DraftStrip<'_>) -> Vec<(String, String)> {
     if let Some(rate) = rate(strip.generation) {
         facts.push(("With drafts".to_owned(), per_sec(rate)));
     }
-    let plain = state.panes.iter().enumerate().find_map(|(place, pane)| {
+    let plain = state.panes.placed().find_map(|(place, pane)| {
         let text = pane.generation()?;
         let is_plain = text.config.chain.drafts.is_none()
             && text.config.chain.selector.beam_search().is_none()

@@ -216,7 +216,7 @@ fn panes_ui(ui: &mut Ui, row: &ServerRow, state: &AppState, commands: &mut Vec<C
         }
         way_ui(ui, way);
         let served = way.served(&row.added);
-        for (place, pane) in state.panes.iter().enumerate() {
+        for (place, pane) in state.panes.placed() {
             let chosen = state.models.chosen(&pane.settings);
             let is_used = chosen.and_then(|model| model.served()) == Some(&served);
             let label = format!("{} {}", pane_letter(place), pane.settings.name);

@@ -93,15 +93,15 @@ fn pane_keys_ui(ui: &Ui, palette: &mut Palette, rows: &[PaletteRow], state: &App
     }
     let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
     let place = palette.place(state);
+    let mut panes = state.panes.placed();
     let chosen = if pressed(Key::ArrowRight) {
-        place + 1
+        panes.find(|(other, _)| *other > place)
     } else if pressed(Key::ArrowLeft) {
-        place.saturating_sub(1)
+        panes.rfind(|(other, _)| *other < place)
     } else {
-        place
+        None
     };
-    let chosen = state.panes.get(chosen).filter(|_| chosen != place);
-    palette.pane = chosen.map(|pane| pane.id).or(palette.pane);
+    palette.pane = chosen.map(|(_, pane)| pane.id).or(palette.pane);
     chosen.is_some()
 }
 
@@ -138,7 +138,7 @@ fn keys_ui(
     palette.selected != before
 }
 
-/// Runs a row for the pane at this index, if it is possible now.
+/// Runs a row for the pane at this place, if it is possible now.
 fn run(ui: &Ui, row: &PaletteRow, place: usize, state: &AppState, commands: &mut Vec<Command>) {
     let Some(pane) = state.panes.get(place).filter(|_| row.blocked.is_none()) else {
         return;

@@ -14,7 +14,7 @@ use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::design::widgets::{SMALL_BADGE, paint_badge};
 use crate::generation::formatting::pane_letter;
-use crate::state::{AppState, PaletteRow, PaletteRun};
+use crate::state::{AppState, PaletteRow, PaletteRun, Pane};
 use crate::ui::keys::key_words;
 
 /// The gaps between a badge and its value, between two panes, and before the first of them.
@@ -28,14 +28,14 @@ const GAP: f32 = 16.0;
 /// What a row shows besides what was found.
 pub(super) struct RowFrame {
     pub is_selected: bool,
-    /// The index of the pane that rows are about.
+    /// The place of the pane that rows are about.
     pub place: usize,
 }
 
 /// The result of drawing a row.
 pub(super) struct RowResponse {
     pub row: Response,
-    /// The index of the pane whose value was clicked.
+    /// The place of the pane whose value was clicked.
     pub pane: Option<usize>,
 }
 
@@ -83,21 +83,27 @@ pub(super) fn row_ui(
     let pointer = response
         .interact_pointer_pos()
         .filter(|_| response.clicked());
-    let pane = pointer.and_then(|at| rects.iter().position(|rect| rect.contains(at)));
+    let pane = pointer.and_then(|at| {
+        let (place, _) = rects.iter().find(|(_, rect)| rect.contains(at))?;
+        Some(*place)
+    });
     RowResponse {
         row: response,
         pane,
     }
 }
 
+/// Something about the pane at a place.
+type Placed<T> = (usize, T);
+
 /// Returns a setting’s value in each pane; empty for other rows.
-fn values(row: &PaletteRow, state: &AppState) -> Vec<String> {
+fn values(row: &PaletteRow, state: &AppState) -> Vec<Placed<String>> {
     let PaletteRun::Setting(setting) = row.run else {
         return Vec::new();
     };
-    let panes = state.panes.iter();
-    let values = panes.map(|pane| setting.value(&pane.settings.chain, state.seed_of(pane)));
-    values.collect()
+    let value = |pane: &Pane| setting.value(&pane.settings.chain, state.seed_of(pane));
+    let panes = state.panes.placed();
+    panes.map(|(place, pane)| (place, value(pane))).collect()
 }
 
 /// Returns why the row is not possible, the keys that do the same, or the key that runs it.
@@ -118,11 +124,11 @@ fn tell(
     response: &Response,
     row: &PaletteRow,
     frame: &RowFrame,
-    (values, aside): (&[String], &str),
+    (values, aside): (&[Placed<String>], &str),
 ) {
-    let panes = values.iter().enumerate();
+    let panes = values.iter();
     let mut parts = vec![row.name.clone()];
-    parts.extend(panes.map(|(place, value)| format!("{} {value}", pane_letter(place))));
+    parts.extend(panes.map(|(place, value)| format!("{} {value}", pane_letter(*place))));
     if !values.is_empty() {
         parts.push(format!("opens in {}", pane_letter(frame.place)));
     }
@@ -192,15 +198,16 @@ fn parts<'a>(name: &'a str, matched: &[Range<usize>]) -> Vec<(&'a str, bool)> {
 
 /// The values of a setting, each after the badge of its pane.
 struct Cells {
-    values: Vec<Arc<Galley>>,
+    values: Vec<Placed<Arc<Galley>>>,
     gap: f32,
 }
 
 impl Cells {
     /// Lays out the values closely, or only the badges, if they would not fit otherwise.
-    fn of(ui: &Ui, values: &[String], max_width: f32) -> Self {
+    fn of(ui: &Ui, values: &[Placed<String>], max_width: f32) -> Self {
         let color = Theme::of(ui).text_3;
-        let lay_out = |value: &String| text(ui, value, Face::Micro, color);
+        let lay_out =
+            |(place, value): &Placed<String>| (*place, text(ui, value, Face::Micro, color));
         let mut cells = Self {
             values: values.iter().map(lay_out).collect(),
             gap: PANE_GAP,
@@ -210,39 +217,41 @@ impl Cells {
         }
         if cells.width() > max_width {
             let none = text(ui, "", Face::Micro, color);
-            cells.values.fill(none);
+            for (_, value) in &mut cells.values {
+                *value = Arc::clone(&none);
+            }
         }
         cells
     }
 
     fn width(&self) -> f32 {
-        let widths = self.values.iter().map(|value| cell_width(value));
+        let widths = self.values.iter().map(|(_, value)| cell_width(value));
         widths.sum::<f32>() + self.gap * self.values.len().saturating_sub(1) as f32
     }
 
     /// Paints the cells from the left of `rect`, and a ring around the chosen pane’s. Returns where
     /// each is.
-    fn paint(&self, ui: &Ui, rect: Rect, chosen: Option<usize>) -> Vec<Rect> {
+    fn paint(&self, ui: &Ui, rect: Rect, chosen: Option<usize>) -> Vec<Placed<Rect>> {
         let theme = Theme::of(ui);
         let painter = ui.painter().with_clip_rect(rect.expand2(vec2(8.0, 0.0)));
         let mut left = rect.left();
         let mut rects = Vec::new();
-        for (place, value) in self.values.iter().enumerate() {
+        for (place, value) in &self.values {
             let size = vec2(cell_width(value), SMALL_BADGE);
             let cell = Rect::from_min_size(pos2(left, rect.center().y - size.y / 2.0), size);
             let around = cell.expand2(vec2(5.0, 4.0));
-            if chosen == Some(place) {
+            if chosen == Some(*place) {
                 let ring = Stroke::new(1.5, theme.accent);
                 painter.rect(around, 5, theme.accent_bg, ring, StrokeKind::Middle);
             }
             let badge = Rect::from_min_size(cell.min, vec2(SMALL_BADGE, SMALL_BADGE));
-            paint_badge(&painter, theme, badge, place);
+            paint_badge(&painter, theme, badge, *place);
             let at = pos2(
                 badge.right() + VALUE_GAP,
                 cell.center().y - value.size().y / 2.0,
             );
             painter.galley(at, Arc::clone(value), theme.text_3);
-            rects.push(around);
+            rects.push((*place, around));
             left = cell.right() + self.gap;
         }
         rects

@@ -53,6 +53,11 @@ pub(crate) fn lab_svg(
     styled_svg(plot, caption, look)
 }
 
+/// Renders a plot of the Lab as SVG. Its caption ends with the date of the results.
+pub(crate) fn lab_drawing(plot: &dyn PicturePlot, caption: &str, look: Look) -> String {
+    styled_svg(plot, &dated(caption, look.finished_at), look)
+}
+
 /// Renders a plot as SVG, at its usual width or that of the look. The page is as tall as the plot
 /// and its caption need.
 pub(crate) fn styled_svg(plot: &dyn PicturePlot, caption: &str, look: Look) -> String {

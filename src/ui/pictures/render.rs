@@ -18,6 +18,8 @@ pub struct Look {
     pub palette: Palette,
     pub style: PictureStyle,
     pub csv_reader: CsvReader,
+    /// When the results of an experiment were found, in seconds since 1970, for its files.
+    pub finished_at: Option<u64>,
 }
 
 /// Returns how a picture is made from the texts of a run, or `None` if it shows something else.

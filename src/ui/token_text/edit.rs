@@ -1,14 +1,15 @@
 //! The field in which a text is edited in place: it begins at a token, and what follows the token is
-//! pale.
+//! pale. A word that is read from right to left is edited from its right edge to the left.
 
 use egui::emath::Rangef;
 use egui::text::{CCursor, CCursorRange, LayoutJob, TextFormat};
 use egui::{
-    Color32, Frame, Galley, Key, Margin, Modifiers, Pos2, Rect, Shape, Stroke, StrokeKind,
-    TextEdit, Ui, pos2, vec2,
+    Align, Align2, Color32, Frame, Galley, Key, Margin, Modifiers, Pos2, Rect, Shape, Stroke,
+    StrokeKind, TextEdit, Ui, pos2, vec2,
 };
 
 use super::layout::Layout;
+use super::visual_order::is_right_to_left;
 use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
@@ -46,7 +47,10 @@ impl FieldFrame {
         generation: &Generation,
         edit: &mut InPlaceEdit,
     ) -> Option<EditEnd> {
-        let place = EditPlace::of(layout, self, edit.from.step)?;
+        let piece = &generation.steps.get(edit.from.step)?.piece;
+        let mut letters = piece.as_str().unwrap_or_default().chars();
+        let is_rtl = letters.any(is_right_to_left);
+        let place = EditPlace::of(layout, self, edit.from.step, is_rtl)?;
         edit_ui(ui, place, generation, edit)
     }
 }
@@ -56,30 +60,59 @@ impl FieldFrame {
 struct EditPlace {
     /// The horizontal range of the lines, on the screen.
     line: Rangef,
-    /// The left edge of the token, and the vertical range of its row, on the screen.
-    left: f32,
+    /// The horizontal range of the token, and the vertical range of its row, on the screen.
+    token: Rangef,
     row: Rangef,
+    /// Whether the token is read from right to left.
+    is_rtl: bool,
     /// The bottom of the text.
     bottom: f32,
 }
 
 impl EditPlace {
     /// Finds the token of a step.
-    fn of(layout: &Layout, FieldFrame { origin, width }: FieldFrame, step: usize) -> Option<Self> {
+    fn of(
+        layout: &Layout,
+        FieldFrame { origin, width }: FieldFrame,
+        step: usize,
+        is_rtl: bool,
+    ) -> Option<Self> {
         let found = layout.chunks().iter().find_map(|chunk| {
             chunk.rows.iter().find_map(|row| {
                 let span = row.spans.iter().find(|span| span.step == Some(step))?;
                 let y = origin.y + chunk.y.min;
-                Some((span.x.min, Rangef::new(y + row.y.min, y + row.y.max)))
+                Some((span.x, Rangef::new(y + row.y.min, y + row.y.max)))
             })
         });
-        let (left, row) = found?;
+        let (token, row) = found?;
         Some(Self {
             line: Rangef::new(origin.x, origin.x + width),
-            left: origin.x + left,
+            token: Rangef::new(origin.x + token.min, origin.x + token.max),
             row,
+            is_rtl,
             bottom: origin.y + layout.height(),
         })
+    }
+
+    /// Returns the left and the right edge of the field, and the space before its first letter.
+    fn field(self, edit: &InPlaceEdit) -> (Rangef, f32) {
+        let Self { line, token, .. } = self;
+        if self.is_rtl {
+            (Rangef::new(line.min, token.max), 0.0)
+        } else if edit.typed.is_empty() {
+            // An empty text has no section that could begin at the token.
+            (Rangef::new(token.min, line.max), 0.0)
+        } else {
+            (line, token.min - line.min)
+        }
+    }
+
+    const fn align(self) -> Align {
+        if self.is_rtl {
+            Align::RIGHT
+        } else {
+            Align::LEFT
+        }
     }
 }
 
@@ -92,20 +125,16 @@ fn edit_ui(
     let end = end_keys(ui);
     cover(ui, place);
     let theme = Theme::of(ui);
-    // An empty text has no section that could begin at the token.
-    let (left, indent) = if edit.typed.is_empty() {
-        (place.left, 0.0)
-    } else {
-        (place.line.min, place.left - place.line.min)
-    };
-    let max = pos2(place.line.max, place.bottom.max(place.row.max) + 2_000.0);
-    let rect = Rect::from_min_max(pos2(left, place.row.min), max);
+    let (x, indent) = place.field(edit);
+    let bottom = place.bottom.max(place.row.max) + 2_000.0;
+    let rect = Rect::from_x_y_ranges(x, Rangef::new(place.row.min, bottom));
     let under = ui.painter().add(Shape::Noop);
     let mut field = child_ui(ui, rect, "edit in place");
     let mut layouter = |ui: &Ui, text: &dyn egui::TextBuffer, width: f32| {
         let mut job = LayoutJob::default();
         job.append(text.as_str(), indent, format(theme.text_1));
         job.wrap.max_width = width;
+        job.halign = place.align();
         ui.painter().layout_job(job)
     };
     let mut output = TextEdit::multiline(&mut edit.typed)
@@ -113,6 +142,7 @@ fn edit_ui(
         .margin(Margin::ZERO)
         .desired_rows(1)
         .desired_width(rect.width())
+        .align(Align2([place.align(), Align::TOP]))
         .layouter(&mut layouter)
         .show(&mut field);
     let response = output.response.response.clone();
@@ -125,7 +155,7 @@ fn edit_ui(
         output.state.cursor.set_char_range(Some(all));
         output.state.store(ui.ctx(), response.id);
     }
-    let at = output.galley_pos;
+    let at = output.galley_pos - vec2(output.galley.rect.left(), 0.0);
     ui.painter()
         .set(under, Shape::Vec(ring(theme, place, at, &output.galley)));
     rest_ui(ui, place, generation, (edit, at, &output.galley));
@@ -150,7 +180,12 @@ fn end_keys(ui: &Ui) -> Option<EditEnd> {
 fn cover(ui: &Ui, place: EditPlace) {
     let fill = Theme::of(ui).surface_1;
     let line = place.line.expand(8.0);
-    let first = Rect::from_x_y_ranges(Rangef::new(place.left, line.max), place.row);
+    let first = if place.is_rtl {
+        Rangef::new(line.min, place.token.max)
+    } else {
+        Rangef::new(place.token.min, line.max)
+    };
+    let first = Rect::from_x_y_ranges(first, place.row);
     let rest = Rangef::new(place.row.max, place.bottom + 8.0);
     for rect in [first, Rect::from_x_y_ranges(line, rest)] {
         ui.painter().rect_filled(rect, 0, fill);
@@ -169,7 +204,11 @@ fn ring(theme: &Theme, place: EditPlace, at: Pos2, galley: &Galley) -> Vec<Shape
     let mut shapes = Vec::new();
     for (index, row) in galley.rows.iter().enumerate() {
         let rect = row.rect().translate(at.to_vec2());
-        let left = if index == 0 { place.left } else { rect.left() };
+        let left = if index == 0 && !place.is_rtl {
+            place.token.min
+        } else {
+            rect.left()
+        };
         let rect = Rect::from_x_y_ranges(
             Rangef::new(left, rect.right().max(left + PADDING)),
             rect.y_range(),
@@ -195,15 +234,25 @@ fn rest_ui(
         .rows
         .last()
         .map(|row| row.rect().translate(at.to_vec2()));
+    let mut job = LayoutJob::default();
+    job.wrap.max_width = place.line.span();
+    if place.is_rtl {
+        // What is read after the field stands below it.
+        job.halign = Align::RIGHT;
+        job.append(&rest, 0.0, format(color));
+        let top = last.map_or(place.row.max, |last| last.bottom());
+        let galley = ui.painter().layout_job(job);
+        ui.painter()
+            .galley(pos2(place.line.max, top), galley, color);
+        return;
+    }
     let (left, top) = match last {
         Some(last) if field.rows.len() > 1 => (last.right(), last.top()),
-        Some(last) => (last.right().max(place.left), last.top()),
-        None => (place.left, place.row.min),
+        Some(last) => (last.right().max(place.token.min), last.top()),
+        None => (place.token.min, place.row.min),
     };
-    let mut job = LayoutJob::default();
     let indent = left + 2.0 * PADDING - place.line.min;
     job.append(&rest, indent, format(color));
-    job.wrap.max_width = place.line.span();
     let galley = ui.painter().layout_job(job);
     ui.painter()
         .galley(pos2(place.line.min, top), galley, color);

@@ -9,6 +9,8 @@ mod card;
 mod direction_tests;
 mod edit;
 #[cfg(test)]
+mod edit_tests;
+#[cfg(test)]
 mod end_tests;
 mod input;
 mod jobs;
@@ -106,6 +108,11 @@ const SLOT: Vec2 = vec2(32.0, 22.0);
 
 /// The maximum line width, in points; wider lines are hard to read.
 const MAX_LINE_WIDTH: f32 = 680.0;
+
+/// Returns the height of a text of this many lines, with the padding around it.
+pub(super) fn text_height(n_lines: u8) -> f32 {
+    TOP + f32::from(n_lines) * Face::Read.row() + BOTTOM
+}
 
 /// Returns where lines begin and end in a pane of this width.
 pub(super) fn line_span(pane_width: f32) -> Rangef {

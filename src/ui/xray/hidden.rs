@@ -63,10 +63,13 @@ impl HiddenWords {
             };
         };
         let kept = n_kept.saturating_sub(kept_of(top));
-        let cut = format!("{} cut", number(n_cut.saturating_sub(n_top - kept_of(top))));
+        let n_cut = n_cut.saturating_sub(n_top - kept_of(top));
+        let cut = format!("{} cut", number(n_cut));
         if kept > 0 {
             let main = format!("{} more kept", number(kept));
-            return Self { main, aside: cut };
+            // Greedy cuts nothing: it passes over what it does not take.
+            let aside = if n_cut > 0 { cut } else { String::new() };
+            return Self { main, aside };
         }
         let names = names(xray, n_top);
         let aside = match only_removed_mass(table) {

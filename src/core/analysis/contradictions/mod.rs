@@ -69,8 +69,8 @@ pub enum ContradictionKind {
     Repeated,
 }
 
-/// Returns where a run contradicts itself, the first place first. `branches` are the texts that no
-/// pane showed.
+/// Returns where a run contradicts itself, the first place first, with panes numbered in their order.
+/// `branches` are the texts that no pane showed.
 pub fn contradictions<'a>(
     panes: impl IntoIterator<Item = &'a Generation>,
     branches: impl IntoIterator<Item = &'a Generation>,

@@ -27,7 +27,7 @@ pub enum Comparison {
 
 impl Comparison {
     /// Compares all texts of a run.
-    pub fn of(texts: &[TextReplay]) -> Self {
+    pub fn of(texts: &[TextReplay], places: &[usize]) -> Self {
         let step_of = |text: &TextReplay| text.first_difference.map(|found| found.step);
         let Some(step) = texts.iter().filter_map(step_of).min() else {
             return if texts.iter().all(TextReplay::is_identical) {
@@ -45,10 +45,10 @@ impl Comparison {
                 }
             };
         };
-        let first = |(_, text): &(usize, &TextReplay)| step_of(text) == Some(step);
-        let panes = texts.iter().enumerate().filter(first);
+        let first = |(_, text): &(&usize, &TextReplay)| step_of(text) == Some(step);
+        let panes = places.iter().zip(texts).filter(first);
         Self::Different {
-            panes: panes.map(|(pane, _)| pane).collect(),
+            panes: panes.map(|(place, _)| *place).collect(),
             step,
         }
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Comparison, Fact, Models, TextReplay, Unit, WordsCheck};
+use super::{Comparison, Fact, Models, TextContradiction, TextReplay, Unit, WordsCheck};
 use crate::analysis::contradictions::{Contradiction, RunPlace, WrittenBy};
 use crate::decoding::Picked;
 use crate::generation::formatting::{grouped, pane_letter};
@@ -27,6 +27,8 @@ pub struct Verdict {
     pub written: Vec<WrittenBy>,
     pub words: Vec<WordsCheck>,
     pub texts: Vec<TextReplay>,
+    /// The places of the panes.
+    places: Vec<usize>,
     has_coins: bool,
     is_served: bool,
     has_branches: bool,
@@ -37,6 +39,8 @@ pub struct Verdict {
 pub struct Replayed<'a> {
     pub then: &'a [&'a Generation],
     pub now: &'a [&'a Generation],
+    /// The places of the panes, which determine their letters. Empty if they are A, B, C and so on.
+    pub places: &'a [usize],
     /// What the models make of the prompts, one per text.
     pub words: &'a [WordsCheck],
     /// Whether the user asked for another model than that of the file.
@@ -47,10 +51,14 @@ pub struct Replayed<'a> {
 
 impl Verdict {
     /// The verdict on a file that contradicts itself, whatever its model says.
-    pub fn contradicted(then: &[&Generation], contradiction: Contradiction) -> Self {
+    pub fn contradicted(
+        then: &[&Generation],
+        places: &[usize],
+        contradiction: Contradiction,
+    ) -> Self {
         Self {
             contradiction: Some(contradiction),
-            ..Self::unproven(then)
+            ..Self::unproven(then, places)
         }
     }
 
@@ -61,26 +69,30 @@ impl Verdict {
         let others = other_files(run);
         let texts_with_words = run.words.iter().zip(&texts).enumerate();
         let is_own_model = others.is_empty();
+        let unproven = Self::unproven(run.then, run.places);
         let found = texts_with_words.filter_map(|(pane, (words, text))| {
-            first_contradiction(pane, words, text, is_own_model)
+            first_contradiction(words, text, is_own_model)
+                .map(|found| found.in_pane(unproven.place(pane)))
         });
         // A contradiction about a whole text comes before those about its steps. One about tokens
         // that are only listed comes last: the word may be wrong in the text of another pane.
         let first = found.min_by_key(|found| (found.step, found.place));
-        let contradiction = first.or_else(|| first_listed(run.words, &texts, is_own_model));
+        let listed = || first_listed(run.words, &texts, is_own_model);
+        let contradiction =
+            first.or_else(|| listed().map(|(pane, found)| found.in_pane(unproven.place(pane))));
         Self {
-            comparison: Some(Comparison::of(&texts)),
+            comparison: Some(Comparison::of(&texts, &unproven.places)),
             contradiction,
             others,
             allows_others: run.allows_others,
             words: run.words.to_vec(),
             texts,
             has_branches: run.has_branches,
-            ..Self::unproven(run.then)
+            ..unproven
         }
     }
 
-    fn unproven(then: &[&Generation]) -> Self {
+    fn unproven(then: &[&Generation], places: &[usize]) -> Self {
         let mut steps = then.iter().flat_map(|text| &text.steps);
         Self {
             comparison: None,
@@ -90,6 +102,10 @@ impl Verdict {
             written: then.iter().map(|text| WrittenBy::of(text)).collect(),
             words: Vec::new(),
             texts: Vec::new(),
+            places: match places {
+                [] => (0..then.len()).collect(),
+                places => places.to_vec(),
+            },
             has_branches: false,
             has_coins: steps.any(|step| {
                 let draw = &step.trace.draw;
@@ -99,6 +115,16 @@ impl Verdict {
                 .iter()
                 .any(|text| text.model.implementation == Implementation::Server),
         }
+    }
+
+    /// Returns the place of the pane at this index, which determines its letter.
+    pub fn place(&self, index: usize) -> usize {
+        self.places.get(index).copied().unwrap_or(index)
+    }
+
+    /// Returns the places of the panes, in their order.
+    pub fn places(&self) -> &[usize] {
+        &self.places
     }
 
     /// Returns 0 if the run is the same, 1 if it is different, and 3 if its file contradicts itself.
@@ -146,14 +172,16 @@ impl Verdict {
         }
         let mut sentences: Vec<String> = Vec::new();
         for (pane, written) in given {
-            let (letter, n_chosen) = (pane_letter(pane), number(written.n_by_settings));
+            let letter = pane_letter(self.place(pane));
+            let n_chosen = number(written.n_by_settings);
             let (all, given) = (number(written.n_tokens()), given_words(*written));
             sentences.push(format!(
                 "In {letter}, {n_chosen} of {all} tokens were chosen and {given}."
             ));
         }
         if !chosen.is_empty() {
-            let letters: Vec<String> = chosen.iter().map(|(pane, _)| pane_letter(*pane)).collect();
+            let letter = |(pane, _): &(usize, &WrittenBy)| pane_letter(self.place(*pane));
+            let letters: Vec<String> = chosen.iter().map(letter).collect();
             let verb = if letters.len() == 1 { "was" } else { "were" };
             sentences.push(format!("{} {verb} chosen throughout.", listed(&letters)));
         }
@@ -341,34 +369,32 @@ fn second_hash(models: Models<'_>) -> &str {
 /// Returns the first contradiction of a text, those about tokens that are only listed left out.
 /// Another tokenizer may have other words.
 fn first_contradiction(
-    pane: usize,
     words: &WordsCheck,
     text: &TextReplay,
     is_own_model: bool,
-) -> Option<Contradiction> {
+) -> Option<TextContradiction> {
     let of_words = match words {
         WordsCheck::Contradicted(found) if is_own_model && !is_served(text) => Some(found),
         _ => None,
     };
     let found = of_words.into_iter().chain(&text.contradiction);
-    let first = found.min_by_key(|found| found.step)?;
-    Some(first.clone().in_pane(pane))
+    found.min_by_key(|found| found.step).cloned()
 }
 
-/// Returns the first contradiction about tokens that are only listed.
+/// Returns the first contradiction about tokens that are only listed, and the index of its pane.
 fn first_listed(
     words: &[WordsCheck],
     texts: &[TextReplay],
     is_own_model: bool,
-) -> Option<Contradiction> {
+) -> Option<(usize, TextContradiction)> {
     let texts = words.iter().zip(texts).enumerate();
     let found = texts.filter_map(|(pane, (words, text))| match words {
         WordsCheck::ListedContradicted(found) if is_own_model && !is_served(text) => {
-            Some(found.clone().in_pane(pane))
+            Some((pane, found.clone()))
         }
         _ => None,
     });
-    found.min_by_key(|found| (found.step, found.place))
+    found.min_by_key(|(pane, found)| (found.step, *pane))
 }
 
 fn is_served(text: &TextReplay) -> bool {

@@ -9,6 +9,8 @@ mod tests;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use self::grid::{Grid, N_SCANNED, distance, scan_index};
 use self::monotone::is_monotone;
 use super::grammar::Drawable;
@@ -40,7 +42,7 @@ pub struct SettingChange {
 }
 
 /// The token that a different value of a setting chooses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ChangedTo {
     /// Certainly this one.
     Token(TokenId),

@@ -14,8 +14,9 @@ use crate::generation::in_sentence;
 /// The maximum number of values of one parameter in a sweep.
 const MAX_STEPS: usize = 64;
 
-/// A numeric parameter of a filter, of a selector or of guidance.
-#[derive(Debug, Clone, Copy)]
+/// A numeric parameter of a filter, of a selector or of guidance. Files name it by its key.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub enum Parameter {
     /// A parameter of a filter, by its index among the filter's parameters.
     Filter(FilterKind, usize),
@@ -243,17 +244,17 @@ pub struct Axis {
     values: Vec<f64>,
 }
 
-/// How an axis is stored: by the name of its parameter.
+/// An axis as it is stored.
 #[derive(Serialize, Deserialize)]
 struct StoredAxis {
-    setting: String,
+    setting: Parameter,
     values: Vec<f64>,
 }
 
 impl From<Axis> for StoredAxis {
     fn from(axis: Axis) -> Self {
         Self {
-            setting: axis.parameter.key(),
+            setting: axis.parameter,
             values: axis.values,
         }
     }
@@ -263,11 +264,7 @@ impl TryFrom<StoredAxis> for Axis {
     type Error = String;
 
     fn try_from(stored: StoredAxis) -> Result<Self, String> {
-        let mut all = Parameter::of_sweeps().into_iter();
-        let parameter = all.find(|parameter| parameter.key() == stored.setting);
-        let parameter =
-            parameter.ok_or_else(|| format!("there is no setting {:?}", stored.setting))?;
-        Self::of(parameter, stored.values).map_err(|error| error.to_string())
+        Self::of(stored.setting, stored.values).map_err(|error| error.to_string())
     }
 }
 

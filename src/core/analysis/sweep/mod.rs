@@ -3,6 +3,7 @@
 mod axis;
 mod cell;
 mod metric;
+mod parameter_key;
 mod position;
 mod progress;
 mod results;

@@ -8,6 +8,7 @@
 //!   the logits: exp(logit − first logit − `ln_mass`).
 //! - `survivors`, the tokens after the chain, omits whatever equals the head.
 //! - `grammars` lists the grammars of a pane's steps in the same way.
+//! - A pane has a `letter` if the file's panes are not A, B, C and so on.
 //! - A stage without `probs` produced the probabilities with which the token was drawn.
 //! - `branches`, the texts that no pane showed, omit the steps that an earlier text contains.
 //! - `text`, `metrics` and the settings' `summary` follow from the rest. They are for readers of
@@ -35,8 +36,11 @@ use self::known::Known;
 use self::lineage::{BranchEntry, lineages};
 use self::pane::{Pane, PaneText, Prompt};
 use self::vocabulary::{Entry, entries_of, vocabulary_of};
-use super::{Branch, FORMAT_VERSION, Form, ParseError, RunFile, RunHeader};
+use super::{
+    Branch, FORMAT_VERSION, Form, N_LETTERS, Panes, ParseError, RunFile, RunHeader, unless_in_order,
+};
 use crate::export::runs::same_run;
+use crate::generation::formatting::{pane_letter, place_of_letter};
 use crate::generation::{Generation, GenerationId, ModelInfo};
 
 #[derive(Serialize, Deserialize)]
@@ -60,33 +64,35 @@ struct File {
 /// Builds the content of a file.
 pub(super) fn content(
     header: &RunHeader,
-    panes: &[&Generation],
+    panes: Panes<'_>,
     branches: &[Branch],
     form: Form,
 ) -> impl Serialize + use<> {
     let kept = branches.iter().map(|branch| &branch.text);
-    let generations: Vec<&Generation> = panes.iter().copied().chain(kept).collect();
+    let generations: Vec<&Generation> = panes.texts.iter().copied().chain(kept).collect();
     let lineages = lineages(&generations, branches.len());
     let first = generations.first().copied();
     let shares = |generation: &Generation| first.is_some_and(|first| same_run(first, generation));
     let (same, _): (Vec<&Generation>, Vec<&Generation>) = generations
         .iter()
         .partition(|generation| shares(generation));
-    let entry = |place: usize, generation, n_shared| {
+    let letter_of = |index: usize| panes.places.get(index).map(|place| pane_letter(*place));
+    let entry = |index: usize, generation, n_shared| {
         let text = PaneText {
             generation,
+            letter: letter_of(index),
             own: (!shares(generation)).then(|| entries_of(&[generation], form)),
-            lineage: lineages.get(place).copied().flatten(),
+            lineage: lineages.get(index).copied().flatten(),
             n_shared,
         };
         Pane::of(text, form)
     };
-    let n_panes = panes.len();
-    let panes = panes.iter().enumerate();
+    let n_panes = panes.texts.len();
+    let texts = panes.texts.iter().enumerate();
     let branches = branches.iter().enumerate().map(|(index, branch)| {
-        let place = n_panes + index;
-        let earlier = generations.get(..place).unwrap_or_default();
-        let of = |n_shared| entry(place, &branch.text, n_shared);
+        let index = n_panes + index;
+        let earlier = generations.get(..index).unwrap_or_default();
+        let of = |n_shared| entry(index, &branch.text, n_shared);
         BranchEntry::of(branch, earlier, of)
     });
     let version = first.map(|first| first.model.provenance.version.clone());
@@ -98,7 +104,7 @@ pub(super) fn content(
         model: first.map(|first| Known((*first.model).clone())),
         prompt: first.map(|first| Prompt::of(&first.prompt, &first.vocabulary)),
         vocabulary: entries_of(&same, form),
-        panes: panes.map(|(place, text)| entry(place, text, 0)).collect(),
+        panes: texts.map(|(index, text)| entry(index, text, 0)).collect(),
         branches: branches.collect(),
     }
 }
@@ -109,6 +115,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<RunFile, ParseError> {
     let model = Arc::new(file.model.map(|model| model.0).unwrap_or_default());
     let vocabulary = Arc::new(vocabulary_of(file.vocabulary)?);
     let prompt = file.prompt.unwrap_or_default();
+    let places = places_of(&file.panes)?;
     let panes = file.panes.into_iter();
     let into = |pane: Pane| pane.into_generation(&model, &vocabulary, &prompt);
     let mut panes = panes.map(into).collect::<Result<Vec<_>, _>>()?;
@@ -129,7 +136,29 @@ pub(super) fn read(bytes: &[u8]) -> Result<RunFile, ParseError> {
             finished_at: file.finished_at,
         },
         panes,
+        places,
         branches,
         contradiction: None,
     })
+}
+
+/// Returns the places of the panes: those of their letters, or else their order.
+fn places_of(panes: &[Pane]) -> Result<Vec<usize>, ParseError> {
+    let places = panes
+        .iter()
+        .enumerate()
+        .map(|(index, pane)| match pane.letter() {
+            Some(letter) => place_of_letter(letter, N_LETTERS),
+            None => Some(index),
+        });
+    let places: Vec<usize> = places
+        .collect::<Option<_>>()
+        .ok_or_else(|| ParseError::damaged("a pane has no letter from A to ZZ"))?;
+    if places.is_sorted_by(|before, after| before < after) {
+        Ok(unless_in_order(places))
+    } else {
+        Err(ParseError::damaged(
+            "the letters of its panes are not in order",
+        ))
+    }
 }

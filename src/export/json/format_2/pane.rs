@@ -23,6 +23,9 @@ use crate::generation::{
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Pane {
+    /// `None` if the letters of all panes follow from their order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    letter: Option<String>,
     name: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     model: Option<Known<ModelInfo>>,
@@ -67,6 +70,8 @@ struct Earlier {
 /// A text to write.
 pub(super) struct PaneText<'a> {
     pub generation: &'a Generation,
+    /// The letter of its pane, unless it follows from the order of the panes.
+    pub letter: Option<String>,
     /// Its pieces, if it has its own model and prompt; otherwise it shares those of the file.
     pub own: Option<Vec<Entry>>,
     pub lineage: Option<LineageEntry>,
@@ -116,10 +121,16 @@ struct Timings {
 }
 
 impl Pane {
+    /// Returns its letter, unless it follows from the order of the panes.
+    pub(super) fn letter(&self) -> Option<&str> {
+        self.letter.as_deref()
+    }
+
     /// Creates a text's entry.
     pub(super) fn of(text: PaneText<'_>, form: Form) -> Self {
         let PaneText {
             generation,
+            letter,
             own,
             lineage,
             n_shared,
@@ -138,6 +149,7 @@ impl Pane {
         let steps = generation.steps.iter().skip(n_shared);
         let has_own = own.is_some();
         Self {
+            letter,
             name: generation.name.clone(),
             model: has_own.then(|| Known((*generation.model).clone())),
             second_model: generation.second_model.as_deref().cloned().map(Known),

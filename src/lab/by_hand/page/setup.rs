@@ -43,7 +43,8 @@ fn chain_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     row_ui(ui, "Settings of", |ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-            for place in 0..state.panes.len() {
+            let places: Vec<usize> = state.panes.places().collect();
+            for place in places {
                 if pane_button_ui(ui, place, place == chosen).clicked() {
                     state.by_hand.pane = Some(place);
                 }

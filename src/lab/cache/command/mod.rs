@@ -14,7 +14,7 @@ use crate::cli::pane_run::{Console, Engine};
 use crate::cli::report_output::{Output, OutputArguments};
 use crate::generation::PromptText;
 use crate::lab::cache::{CachePlan, CacheRecord, cache_drawing};
-use crate::ui::pictures::Palette;
+use crate::ui::pictures::Look;
 
 /// The arguments of `quartet cache`.
 #[derive(Debug, Args)]
@@ -70,7 +70,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
             report: &report(&lab),
             json: &record.json(),
             csv: &record.csv(),
-            drawing: &|style| cache_drawing(record, Palette::Light, style),
+            drawing: &|style| cache_drawing(record, Look::of_command(style)),
         })?;
     }
     failure.map_or(Ok(()), Err)

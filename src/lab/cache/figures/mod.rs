@@ -11,6 +11,8 @@ mod words;
 pub(crate) use line::Line;
 pub(crate) use table::CacheTable;
 
+use serde::{Deserialize, Serialize};
+
 use self::line::median;
 use crate::decoding::TokenId;
 use crate::lab::cache::{CacheFacts, CacheSample, PaneCost};
@@ -23,7 +25,7 @@ const N_ON: usize = 32;
 const MIN_FOR_ESTIMATE: usize = 3;
 
 /// A token generated with the cache.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct OnPoint {
     /// How many tokens precede it.
     pub length: usize,
@@ -32,16 +34,18 @@ pub struct OnPoint {
 }
 
 /// A token generated without the cache.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct OffPoint {
     pub length: usize,
     pub secs: f64,
+    /// Infinite if only one of two logits is.
+    #[serde(with = "crate::generation::any_float::single")]
     pub largest_difference: f32,
     pub is_same_token: bool,
 }
 
 /// The time to read a prompt of one length, in parallel and one token at a time.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ReadPoint {
     pub length: usize,
     pub parallel_secs: f64,
@@ -49,7 +53,7 @@ pub struct ReadPoint {
 }
 
 /// What a prompt costs several panes if they share it, and if each reads it separately.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct PaneCosts {
     pub shared: PaneCost,
     pub apart: PaneCost,
@@ -66,7 +70,7 @@ pub struct Agreement {
 }
 
 /// The results of a measurement so far.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CacheLab {
     pub facts: CacheFacts,
     /// The tokens generated with the cache, except the first, which the prefill predicts.

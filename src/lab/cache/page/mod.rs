@@ -152,7 +152,7 @@ fn reading_ui(ui: &mut Ui, run: &CacheRun, lab: &CacheLab) {
             ui.scope(|ui| table_ui(ui, &table));
         }
         ui.separator();
-        let note = "All times were measured on this computer just now, one forward pass each. The \
+        let note = "All times were measured on this computer, one forward pass each. The \
                     lines follow the medians, so other programs hardly affect them. With the \
                     cache off, the whole text is processed again for each token.";
         ui.add(Label::new(Face::Small.text(note).color(theme.text_2)).wrap());

@@ -20,7 +20,7 @@ use crate::decoding::ChainConfig;
 use crate::generation::FitText;
 use crate::interop::VARY_GRAMMAR;
 use crate::lab::fit::{Fit, FitRecord, FitSetup, fit_drawing};
-use crate::ui::pictures::Palette;
+use crate::ui::pictures::Look;
 
 /// The arguments of `quartet fit`.
 #[derive(Debug, Args)]
@@ -86,7 +86,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
             report: &report(&record),
             json: &record.json(),
             csv: &record.csv(),
-            drawing: &|style| fit_drawing(record, None, Palette::Light, style),
+            drawing: &|style| fit_drawing(record, None, Look::of_command(style)),
         })?;
     }
     failure.map_or(Ok(()), Err)

@@ -1,5 +1,7 @@
 //! One token of a text: whether its choice stays the same under other settings.
 
+use serde::{Deserialize, Serialize};
+
 use super::Stability;
 use crate::analysis::can_redraw;
 use crate::analysis::grammar::Drawable;
@@ -7,81 +9,90 @@ use crate::decoding::{ChainConfig, Coins, History, Picked, TokenId, WhatIf};
 use crate::generation::{Generation, Step};
 
 /// A token of a text whose choice is replayed, with the preceding tokens unchanged.
-#[derive(Debug, Clone, PartialEq)]
-pub struct HeldToken {
-    /// The index of its step.
-    pub step: usize,
+#[derive(Debug)]
+pub(crate) struct HeldToken<'a> {
+    step: &'a Step,
     /// The prompt's tokens, followed by those of the text before it.
     before: Vec<TokenId>,
     n_prompt: usize,
     seed: u64,
 }
 
-impl HeldToken {
+/// What the recorded coin picks in place of a token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Choice {
+    /// The same token.
+    Same,
+    /// Another one.
+    Other(TokenId),
+    /// One that was not recorded.
+    Unrecorded,
+    /// Certainly another one. The record does not show which.
+    Changed,
+    /// The same or another one: the record does not show which.
+    Open,
+    /// The record can't tell, because it lacks what these settings need.
+    Unknown,
+}
+
+impl<'a> HeldToken<'a> {
     /// Returns `None` if the text has no such step.
-    pub fn new(text: &Generation, step: usize) -> Option<Self> {
-        if step >= text.steps.len() {
-            return None;
-        }
+    pub(crate) fn new(text: &'a Generation, step: usize) -> Option<Self> {
         let generated = text.steps.iter().take(step).map(|step| step.token);
         let prompt = text.prompt.tokens.iter().copied();
         Some(Self {
-            step,
+            step: text.steps.get(step)?,
             before: prompt.chain(generated).collect(),
             n_prompt: text.prompt.tokens.len(),
             seed: text.config.seed,
         })
     }
 
-    /// Returns which token the recorded coin picks under a different chain, or `None` if the record
-    /// can't tell.
-    pub fn choice(&self, text: &Generation, chain: &ChainConfig) -> Option<WhatIf> {
-        let step = text.steps.get(self.step)?;
-        let draw = &step.trace.draw;
-        if !can_redraw(draw, chain) {
-            return None;
+    /// Returns what the recorded coin picks under a different chain.
+    pub(crate) fn choice(&self, chain: &ChainConfig) -> Choice {
+        let (trace, own) = (&self.step.trace, self.step.token);
+        if !can_redraw(&trace.draw, chain) {
+            return Choice::Unknown;
         }
-        if draw.picked != Picked::ByChain {
+        if trace.draw.picked != Picked::ByChain {
             // A token that the user picked or supplied stays, whatever the settings.
-            return Some(WhatIf::Exact(step.token));
+            return Choice::Same;
         }
-        let (history, coins) = self.place();
-        Drawable::of(&step.trace, chain)?.what_if(chain, history, coins)
-    }
-
-    fn place(&self) -> (History<'_>, Coins) {
         let coins = Coins {
             seed: self.seed,
             position: self.before.len() as u64,
         };
-        (History::new(&self.before, self.n_prompt), coins)
+        let history = History::new(&self.before, self.n_prompt);
+        let drawable = || Drawable::of(trace, chain);
+        let found = drawable().and_then(|drawable| drawable.what_if(chain, history, coins));
+        match found {
+            Some(WhatIf::Exact(token)) if token == own => Choice::Same,
+            Some(WhatIf::Exact(token)) => Choice::Other(token),
+            Some(WhatIf::Unrecorded) => Choice::Unrecorded,
+            Some(WhatIf::Bounded(_)) => {
+                let is_changed = drawable()
+                    .is_some_and(|drawable| drawable.rules_out(chain, history, coins, own));
+                if is_changed {
+                    Choice::Changed
+                } else {
+                    Choice::Open
+                }
+            }
+            None => Choice::Unknown,
+        }
     }
 
-    /// Returns whether the recorded coin certainly picks another token under a different chain.
-    pub fn changes(&self, text: &Generation, chain: &ChainConfig) -> bool {
-        let Some(step) = text.steps.get(self.step) else {
-            return false;
+    /// Returns whether the token stays the same under such a choice: `n_same` is 1 if it certainly
+    /// does.
+    pub(super) fn stability(&self, choice: Choice) -> Stability {
+        let exact = match choice {
+            Choice::Same | Choice::Other(_) | Choice::Changed => true,
+            Choice::Unrecorded => is_recorded(self.step),
+            Choice::Open | Choice::Unknown => false,
         };
-        let (history, coins) = self.place();
-        Drawable::of(&step.trace, chain)
-            .is_some_and(|drawable| drawable.rules_out(chain, history, coins, step.token))
-    }
-
-    /// Returns whether the choice stays the same: `n_same` is 1 if it certainly does.
-    pub(super) fn stability(&self, text: &Generation, chain: &ChainConfig) -> Stability {
-        let same = |same: bool, exact| Stability {
-            n_same: usize::from(same),
+        Stability {
+            n_same: usize::from(choice == Choice::Same),
             exact,
-        };
-        let Some(step) = text.steps.get(self.step) else {
-            return same(false, false);
-        };
-        let is_own = |token: TokenId| token == step.token;
-        match self.choice(text, chain) {
-            Some(WhatIf::Exact(token)) => same(is_own(token), true),
-            Some(WhatIf::Bounded(_)) => same(false, self.changes(text, chain)),
-            Some(WhatIf::Unrecorded) => same(false, is_recorded(step)),
-            None => same(false, false),
         }
     }
 }

@@ -1,12 +1,14 @@
 //! The interval of each setting within which no token of a text changes.
 
+use serde::{Deserialize, Serialize};
+
 use crate::analysis::sweep::{Parameter, label};
 use crate::analysis::{ChangedTo, Side, SmallestChange};
-use crate::decoding::{ChainConfig, FilterKind, Picked};
+use crate::decoding::{ChainConfig, FilterKind, Picked, TokenId};
 use crate::generation::Generation;
 
 /// The nearest value at which a token certainly changes.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Flip {
     pub value: f64,
     /// The value, formatted; "off" if the stage has no effect there.
@@ -18,7 +20,7 @@ pub struct Flip {
 }
 
 /// The interval of one setting within which the record proves that no token changes.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StableInterval {
     pub parameter: Parameter,
     /// The text's own value.
@@ -68,6 +70,11 @@ impl StableInterval {
         } else {
             label(value)
         }
+    }
+
+    /// Returns what changes just outside the interval.
+    pub fn flips(&self) -> impl Iterator<Item = &Flip> {
+        [&self.below, &self.above].into_iter().flatten()
     }
 
     /// Leaves only the text's own value.
@@ -141,6 +148,15 @@ impl IntervalSearch {
         }
     }
 
+    /// Creates a search that has found these intervals.
+    pub const fn complete(intervals: Vec<StableInterval>) -> Self {
+        Self {
+            intervals,
+            n_searched: 0,
+            n_steps: 0,
+        }
+    }
+
     /// Searches further steps while `has_time` returns true. Returns whether all were searched.
     pub fn advance(&mut self, text: &Generation, mut has_time: impl FnMut() -> bool) -> bool {
         while self.n_searched < self.n_steps {
@@ -163,6 +179,15 @@ impl IntervalSearch {
     /// Returns whether every step was searched.
     pub const fn is_complete(&self) -> bool {
         self.n_searched >= self.n_steps
+    }
+
+    /// Returns the tokens that are known to be chosen just outside the intervals.
+    pub fn tokens(&self) -> impl Iterator<Item = TokenId> {
+        let flips = self.intervals.iter().flat_map(StableInterval::flips);
+        flips.filter_map(|flip| match flip.token {
+            ChangedTo::Token(token) => Some(token),
+            ChangedTo::Unrecorded | ChangedTo::Unknown => None,
+        })
     }
 
     /// Returns the intervals, as far as they are known.

@@ -5,10 +5,14 @@ mod choice;
 mod head_only;
 mod intervals;
 mod map;
+mod text;
 
-pub(crate) use choice::HeldToken;
+pub(crate) use choice::{Choice, HeldToken};
 pub(crate) use intervals::{Flip, IntervalSearch, StableInterval};
-pub(crate) use map::StabilityMap;
+pub(crate) use map::{KeptMap, StabilityMap};
+pub(crate) use text::MappedText;
+
+use serde::{Deserialize, Serialize};
 
 use self::choice::is_recorded;
 use crate::analysis::WhatIfReader;
@@ -16,7 +20,7 @@ use crate::decoding::{ChainConfig, WhatIf};
 use crate::generation::Generation;
 
 /// How far a text stays the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stability {
     /// How many of its first tokens certainly stay the same.
     pub n_same: usize,
@@ -135,11 +139,11 @@ mod tests {
         let axis = |kind, ends, n| Axis::range(Parameter::Filter(kind, 0), ends, n).unwrap();
         for index in 0..text.steps.len() {
             let held = HeldToken::new(&text, index).unwrap();
-            let own = held.stability(&text, &text.config.chain);
+            let own = held.stability(held.choice(&text.config.chain));
             assert_eq!((own.n_same, own.exact), (1, true), "{index}");
             let rows = axis(FilterKind::Temperature, [2.0, 0.1], 9);
             let columns = axis(FilterKind::TopP, [0.1, 1.0], 10);
-            let mut map = StabilityMap::of_token(&text, held, rows, columns);
+            let mut map = StabilityMap::of_token(&text, index, rows, columns);
             assert!(map.advance(&text, || true));
             let mut whole = 0;
             for cell in 0..map.n_cells() {
@@ -156,7 +160,7 @@ mod tests {
             }
             assert!(whole > 0, "{index}");
         }
-        assert_eq!(HeldToken::new(&text, 99), None);
+        assert!(HeldToken::new(&text, 99).is_none());
     }
 
     #[test]

@@ -3,12 +3,10 @@
 use egui::{Align, Layout, Popup, Ui};
 
 use crate::design::widgets::{Chip, Number, menu_item};
-use crate::generation::Generation;
-use crate::generation::formatting::quoted;
 use crate::lab::frame::setup::row_ui;
 use crate::lab::stability::{StabilityAxes, StabilityRun, StabilityScope};
 use crate::plots::count;
-use crate::state::{AppState, Pane};
+use crate::state::AppState;
 
 /// Draws the menus that choose the text, what to map of it, and what to vary.
 pub(super) fn choices_ui(ui: &mut Ui, state: &mut AppState) {
@@ -39,13 +37,15 @@ fn axes_ui(ui: &mut Ui, axes: &mut StabilityAxes) {
 
 fn text_ui(ui: &mut Ui, state: &mut AppState) {
     let panes = state.panes.with_text();
-    let shown = state.lab.stability.run.as_ref().map(|run| run.pane);
-    let current = shown.or(state.lab.stability.pane);
-    let name = panes.iter().find(|(id, _)| Some(*id) == current);
-    let name = name.map_or("choose", |(_, name)| name.as_str());
+    let run = state.lab.stability.run.as_ref();
+    let current = match run {
+        Some(run) => run.pane(),
+        None => state.lab.stability.pane,
+    };
+    let name = run.map_or_else(|| "choose".to_owned(), |run| run.text.pane_words());
     row_ui(ui, "Text of", |ui| {
         let label = format!("Text of {name}");
-        let chip = Chip::new(name).name(&label).chevron().max_width(190.0);
+        let chip = Chip::new(&name).name(&label).chevron().max_width(190.0);
         let response = ui.add_enabled(!panes.is_empty(), chip);
         Popup::menu(&response)
             .width(220.0)
@@ -64,19 +64,13 @@ fn text_ui(ui: &mut Ui, state: &mut AppState) {
 /// Draws the menu that chooses between the whole text and one token.
 fn scope_ui(ui: &mut Ui, state: &mut AppState) {
     let run = state.lab.stability.run.as_ref();
-    let pane = run.map(|run| run.pane);
-    let text = pane
-        .and_then(|id| state.pane(id))
-        .and_then(Pane::generation);
-    let n_steps = text.map_or(0, |text| text.steps.len());
-    let token = |text: Option<&Generation>, step: usize| {
-        let step = text.and_then(|text| text.steps.get(step));
-        step.map_or_else(String::new, |step| quoted(&step.piece))
-    };
+    let pane = run.and_then(StabilityRun::pane);
+    let n_steps = run.map_or(0, |run| run.text.steps.len());
+    let token = |step: usize| run.map_or_else(String::new, |run| run.token_words(step));
     let pin = state.pin.filter(|pin| Some(pin.pane) == pane);
-    let pinned = pin.map(|pin| format!("The pinned token, {}", token(text, pin.step)));
+    let pinned = pin.map(|pin| format!("The pinned token, {}", token(pin.step)));
     let first = run.and_then(StabilityRun::held_step).unwrap_or_default();
-    let held = token(text, first);
+    let held = token(first);
     let scope = &mut state.lab.stability.scope;
     let name = match scope {
         StabilityScope::Text => "the whole text".to_owned(),

@@ -82,7 +82,7 @@ fn form_ui(ui: &mut Ui, state: &mut AppState) {
     let run = state.lab.stability.run.as_ref();
     if let Some(run) = run {
         ui.separator();
-        intervals_ui(ui, run, state.place_of(run.pane));
+        intervals_ui(ui, run, Some(run.text.place));
     }
 }
 
@@ -101,8 +101,7 @@ fn foot(state: &AppState) -> Foot {
 /// Draws the map, and what the selected cell means.
 fn results_ui(ui: &mut Ui, columns: Columns, state: &mut AppState, commands: &mut Vec<Command>) {
     let Columns { middle, right, .. } = columns;
-    let run = state.lab.stability.run.as_ref();
-    let place = run.and_then(|run| state.place_of(run.pane));
+    let place = state.lab.stability.run.as_ref().map(|run| run.text.place);
     let Some(run) = &mut state.lab.stability.run else {
         return empty::empty_ui(ui, columns, state);
     };

@@ -11,12 +11,13 @@ use crate::cli::export_style::ExportStyleArguments;
 use crate::cli::failure::Failure;
 use crate::cli::files::{NewFolder, check_file, export_folder, new_folder};
 use crate::cli::outputs::{OutputFile, check_outputs, write_outputs};
+use crate::export::{dated_json, dated_table};
 use crate::generation::ModelInfo;
 use crate::generation::formatting::{counted, speed};
 use crate::lab::sweep::SweepRecord;
 use crate::lab::sweep::picture::{sweep_drawing, sweep_pictures};
-use crate::state::PictureFormat;
-use crate::ui::pictures::{Palette, encode};
+use crate::state::{PictureFormat, unix_time_secs};
+use crate::ui::pictures::{Look, encode};
 
 impl Arguments {
     /// Fails early if the output files can't be written, before the model is loaded. Returns the
@@ -52,14 +53,17 @@ impl Arguments {
             prompt_tokens: &swept.prompt_tokens,
         };
         console::note(&summary(swept));
+        let finished_at = unix_time_secs();
+        let reader = self.style.csv_reader();
+        let table = |table: Vec<u8>| reader.table(dated_table(&table, finished_at));
         let outputs = [
             OutputFile {
                 path: self.json.as_deref(),
-                render: &|| record.json(),
+                render: &|| dated_json(record.json(), finished_at),
             },
             OutputFile {
                 path: self.csv.as_deref(),
-                render: &|| self.style.csv_reader().table(record.cells_csv()),
+                render: &|| table(record.cells_csv()),
             },
         ];
         let folder = self.export.as_deref();
@@ -105,20 +109,20 @@ fn export(
     record: SweepRecord<'_>,
     style: ExportStyleArguments,
 ) -> Result<(), String> {
+    let finished_at = unix_time_secs();
+    let reader = style.csv_reader();
+    let table = |table: Vec<u8>| reader.table(dated_table(&table, finished_at));
     let mut files = vec![
-        ("sweep.json".to_owned(), record.json()),
         (
-            "cells.csv".to_owned(),
-            style.csv_reader().table(record.cells_csv()),
+            "sweep.json".to_owned(),
+            dated_json(record.json(), finished_at),
         ),
-        (
-            "texts.csv".to_owned(),
-            style.csv_reader().table(record.texts_csv()),
-        ),
+        ("cells.csv".to_owned(), table(record.cells_csv())),
+        ("texts.csv".to_owned(), table(record.texts_csv())),
     ];
     let style = style.pictures.style();
     for (name, picture) in sweep_pictures(record.results) {
-        let drawing = sweep_drawing(record, picture, Palette::Light, style);
+        let drawing = sweep_drawing(record, picture, Look::of_command(style));
         for format in PictureFormat::ALL {
             let bytes = encode(&drawing, format, style).map_err(|error| error.to_string())?;
             files.push((format!("{name}.{}", format.extension()), bytes));

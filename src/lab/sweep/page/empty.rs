@@ -66,7 +66,7 @@ fn marks(results: &SweepResults, state: &AppState) -> Vec<Mark> {
         return Vec::new();
     };
     let axes: [&Axis; 2] = [&setup.rows, columns];
-    let panes = state.panes.iter().enumerate();
+    let panes = state.panes.placed();
     let on_map = panes.filter_map(|(pane, settings)| {
         let at = positions(&axes, &setup.base, &settings.settings.chain)?;
         let at = <[f64; 2]>::try_from(at).ok()?;

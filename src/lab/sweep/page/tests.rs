@@ -215,7 +215,7 @@ fn a_pane_and_a_token_are_chosen_in_the_stability_tab() {
     press(&mut window, &name);
     window.run_steps(20);
     assert_eq!(
-        window.state().lab.stability.run.as_ref().unwrap().pane,
-        first
+        window.state().lab.stability.run.as_ref().unwrap().pane(),
+        Some(first)
     );
 }

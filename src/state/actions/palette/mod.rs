@@ -77,12 +77,13 @@ pub struct PaletteRow {
 }
 
 impl Palette {
-    /// Returns the index of the pane that rows are about: the one that the user chose here, that of
+    /// Returns the place of the pane that rows are about: the one that the user chose here, that of
     /// the pinned token, or the first.
     pub fn place(&self, state: &AppState) -> usize {
         let chosen = self.pane.and_then(|pane| state.place_of(pane));
         let pinned = || state.pinned().map(|(place, ..)| place);
-        chosen.or_else(pinned).unwrap_or(0)
+        let first = || state.panes.first().map_or(0, |first| first.place);
+        chosen.or_else(pinned).unwrap_or_else(first)
     }
 
     /// Returns what matches the query, the best match first. What is not possible now comes last.

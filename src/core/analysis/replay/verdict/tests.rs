@@ -35,6 +35,7 @@ fn verdict(then: &[Generation], now: &[Generation], allows_others: bool) -> Verd
     Verdict::of(Replayed {
         then: &then.iter().collect::<Vec<_>>(),
         now: &now.iter().collect::<Vec<_>>(),
+        places: &[],
         words: &words,
         allows_others,
         has_branches: false,
@@ -113,7 +114,7 @@ fn a_contradiction_wins_over_every_difference() {
         kind: ContradictionKind::Choice,
         words: "its settings and its coin 0.729 draw ‘nest’; it says ‘hole’".to_owned(),
     };
-    let verdict = Verdict::contradicted(&[&then[0]], found);
+    let verdict = Verdict::contradicted(&[&then[0]], &[3], found);
     let words = "This file contradicts itself, first at token 4 of D: its settings and its coin \
                  0.729 draw ‘nest’; it says ‘hole’.";
     assert_eq!(
@@ -135,6 +136,7 @@ fn words_that_are_not_those_of_the_tokens_contradict_the_file_of_that_model_only
         Verdict::of(Replayed {
             then: &[&then[0]],
             now: &[&now[0]],
+            places: &[],
             words: std::slice::from_ref(&wrong),
             allows_others: true,
             has_branches: false,
@@ -171,6 +173,7 @@ fn a_changed_word_is_named_in_the_pane_that_shows_it_and_not_where_it_is_an_alte
         let verdict = Verdict::of(Replayed {
             then: &panes,
             now: &panes,
+            places: &[],
             words: &words,
             allows_others: false,
             has_branches: false,
@@ -202,4 +205,29 @@ fn numbers_that_changed_without_a_reason_are_a_difference() {
         model.provenance.cache = "q8".to_owned();
     });
     assert_eq!(verdict(&then, &now, false).exit_status(), 0);
+}
+
+#[test]
+fn panes_keep_the_letters_of_the_file() {
+    let then = [text(0), text(2)];
+    let texts: Vec<&Generation> = then.iter().collect();
+    let mut other = then[1].clone();
+    other.steps.pop();
+    let verdict = |now: &[&Generation]| {
+        Verdict::of(Replayed {
+            then: &texts,
+            now,
+            places: &[0, 2],
+            words: &[WordsCheck::Equal, WordsCheck::Equal],
+            allows_others: false,
+            has_branches: false,
+        })
+    };
+    assert_eq!(
+        verdict(&texts).pane_words().unwrap(),
+        "In C, 1 of 3 tokens were chosen and 2 were given by hand. A was chosen throughout."
+    );
+    let different = verdict(&[&then[0], &other]);
+    let place = different.contradiction.map(|found| found.place);
+    assert_eq!(place, Some(RunPlace::Pane(2)));
 }
