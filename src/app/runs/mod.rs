@@ -12,7 +12,7 @@ use crate::export::{
     write_atomically, write_result, write_run,
 };
 use crate::generation::formatting::io_words;
-use crate::lab::{LabResult, ResultFacts};
+use crate::lab::{LabResult, LabTab, ResultFacts};
 use crate::state::{Command, HistoryLimits, KeptRun, RunCommand, RunRequest, RunTexts};
 
 /// The end of every kept run's file name.
@@ -118,16 +118,10 @@ fn answer_in(folder: &Path, request: RunRequest, kept: Option<ToKeep>) -> RunCom
             let Some(ToKeep::Result(facts, result)) = kept else {
                 return RunCommand::Listed(list(folder).map_err(|error| io_words(&error)));
             };
-            let process = std::process::id();
-            let file = format!("{}-{named_at}-{process}{RESULT_ENDING}", tab.key());
-            let summary = ResultSummary {
-                experiment: tab.key().to_owned(),
-                title: None,
-                words: format!("{}, {}", tab.name(), facts.words),
-                model: facts.model,
-                prompt: facts.prompt,
-                finished_at,
-            };
+            let (file, summary) = (
+                result_file(tab, named_at),
+                summary_of(tab, facts, finished_at),
+            );
             return keep_result(folder, &file, (summary, &result), limits);
         }
         RunRequest::Pin { file, pinned } => {
@@ -275,6 +269,24 @@ fn keep(folder: &Path, kept: TextsToKeep, finished_at: u64, limits: HistoryLimit
     let run = kept.texts.into_run(header);
     let written = fs::create_dir_all(folder).and_then(|()| write_run(&path, &run, Form::default()));
     kept_in(folder, &path, limits, written)
+}
+
+/// Returns the name of the file of an experiment's results. The process id keeps two windows apart.
+fn result_file(tab: LabTab, named_at: u64) -> String {
+    let process = std::process::id();
+    format!("{}-{named_at}-{process}{RESULT_ENDING}", tab.key())
+}
+
+/// Returns what a list shows of an experiment's results.
+fn summary_of(tab: LabTab, facts: ResultFacts, finished_at: u64) -> ResultSummary {
+    ResultSummary {
+        experiment: tab.key().to_owned(),
+        title: None,
+        words: format!("{}, {}", tab.name(), facts.words),
+        model: facts.model,
+        prompt: facts.prompt,
+        finished_at,
+    }
 }
 
 /// Writes the results of an experiment, and deletes the oldest files if there are too many.
