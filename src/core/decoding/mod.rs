@@ -28,6 +28,7 @@
 mod candidates;
 mod chain;
 mod chain_config;
+mod character_parts;
 mod coin;
 mod detail;
 mod detail_bytes;
@@ -64,6 +65,7 @@ mod what_if_stages;
 pub use candidates::{Candidate, Candidates, Crossing};
 pub use chain::{Sampled, SamplerChain, Taken};
 pub use chain_config::{ChainConfig, Stage, stages_from};
+pub use character_parts::CharacterParts;
 pub use coin::Coins;
 pub use detail::{Detail, Summary};
 pub use detail_bytes::DetailBytes;
