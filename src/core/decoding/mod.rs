@@ -85,7 +85,7 @@ pub use history::History;
 pub use known::{FinalProb, KnownPart, KnownStageNumbers};
 pub use likelihood::ChainLikelihood;
 pub use logits_hash::LogitsHash;
-pub use model_drafts::{DraftRule, ModelDrafts, Verified, pick};
+pub use model_drafts::{DraftRule, Drafter, ModelDrafts, Verified, pick};
 pub use needs::{Host, Need, Refusal};
 pub use rules::Rules;
 pub use selector::{Selector, SelectorSpec, SelectorState, Tosses};
