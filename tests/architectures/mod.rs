@@ -37,7 +37,7 @@ use crate::architectures::reading::Reading;
 /// The error that a different summation order may cause in logits of magnitude 2.
 const TOLERANCE: f32 = 1e-4;
 
-const ARCHITECTURES: [&str; 65] = [
+const ARCHITECTURES: [&str; 67] = [
     "apertus",
     "arcee",
     "cohere2",
@@ -84,6 +84,7 @@ const ARCHITECTURES: [&str; 65] = [
     "mistral3",
     "mixtral",
     "nemotron_h",
+    "nemotron_h-experts",
     "olmo",
     "olmo2",
     "olmo3",
@@ -99,6 +100,7 @@ const ARCHITECTURES: [&str; 65] = [
     "qwen3_5_moe-mtp",
     "qwen3_moe",
     "qwen3_vl",
+    "qwen3_vl_moe",
     "seed_oss",
     "smollm3",
     "stablelm",
