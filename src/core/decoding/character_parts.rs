@@ -71,7 +71,7 @@ impl Part {
             let n_bytes = bytes.len();
             return bytes
                 .iter()
-                .all(|byte| is_continuation(byte))
+                .all(is_continuation)
                 .then_some(Self::Continuation { n_bytes });
         };
         let n_following: usize = match first {
