@@ -32,6 +32,8 @@ pub(super) struct Weights<F: Form> {
 
 /// The weights of one layer.
 pub(super) struct Layer<F: Form> {
+    /// Counts from 0; the layer of a multi-token-prediction head follows those of the model.
+    pub index: usize,
     /// What passes information from earlier tokens to later ones: one mixer, two side by side whose
     /// outputs are added, or none.
     pub mixers: Vec<MixerWeights<F>>,
@@ -55,8 +57,6 @@ pub(super) struct Layer<F: Form> {
 /// A block that predicts the token after the next one, from the hidden state before a token and this
 /// token's embedding. It shares the embedding table and the output head with the model.
 pub(super) struct MtpHeadWeights<F: Form> {
-    /// The number of its layer, after those of the model.
-    pub index: usize,
     pub token_norm: NormWeights<F::Vector>,
     pub hidden_norm: NormWeights<F::Vector>,
     /// Reads the normed embedding, then the normed hidden state.

@@ -103,6 +103,7 @@ pub(super) const fn gguf_seed_oss(role: TensorRole) -> &'static str {
     }
 }
 
+#[expect(clippy::too_many_lines, reason = "one line for each role")]
 pub(super) const fn transformers(role: TensorRole) -> &'static str {
     match role {
         TensorRole::Embedding => "model.embed_tokens",

@@ -185,10 +185,8 @@ impl Model {
         }
     }
 
-    /// Runs a layer. `index` is its number.
     fn layer(
         &self,
-        index: usize,
         layer: &Layer<Slices>,
         batch: &mut Batch<'_>,
         buffers: &mut Buffers,
@@ -204,7 +202,7 @@ impl Model {
             Self::join_laurel(buffers);
         }
         if layer.dense.is_some() || layer.experts.is_some() {
-            self.feed_forward(index, layer, buffers, times)?;
+            self.feed_forward(layer.index, layer, buffers, times)?;
         }
         Ok(())
     }
@@ -425,7 +423,7 @@ impl Backend for CpuBackend {
             if let Some(alt_up) = &layer.alt_up {
                 model.predict(alt_up, buffers);
             }
-            model.layer(index, layer, &mut batch, buffers, times)?;
+            model.layer(layer, &mut batch, buffers, times)?;
             match (&layer.alt_up, &layer.input) {
                 (Some(alt_up), input) => model.correct(alt_up, input.as_ref(), index, buffers),
                 (None, Some(input)) => model.add_input(input, index, buffers),

@@ -60,7 +60,7 @@ impl Model {
         };
         // Its time is that of a draft, not of a pass.
         let mut times = ForwardTimes::default();
-        self.layer(head.index, &head.layer, &mut batch, buffers, &mut times)?;
+        self.layer(&head.layer, &mut batch, buffers, &mut times)?;
         if !rows.logits_wanted {
             return Ok(MtpOutput::default());
         }

@@ -111,6 +111,7 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
         }
         let roles = [TensorRole::FfnNorm, TensorRole::FfnNormAfter];
         Ok(Layer {
+            index: layer,
             mixers,
             mixer_norms,
             ffn_norms: self.norms(roles, plan.has_feed_forward(), layer)?,

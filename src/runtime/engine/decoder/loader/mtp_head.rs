@@ -43,7 +43,6 @@ impl<F: Form> Loader<'_, '_, F> {
         let input = [(TensorRole::MtpInput, hidden)];
         let has_final_norm = has(&loader, TensorRole::MtpFinalNorm);
         let mut head = MtpHeadWeights {
-            index,
             token_norm: loader.norm(TensorRole::MtpTokenNorm, index)?,
             hidden_norm: loader.norm(TensorRole::MtpHiddenNorm, index)?,
             input: loader.projection(index, &input, 2 * hidden, false)?,
