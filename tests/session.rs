@@ -10,7 +10,7 @@ use crate::scripted::{END, N_VOCAB, ScriptedLm};
 use quartet::decoding::filters::{RepetitionPenalty, Temperature, TopK, Window};
 use quartet::decoding::selector::MirostatV2;
 use quartet::decoding::{
-    Against, ChainConfig, DraftRule, Filter, Guidance, ModelDrafts, Selector, TokenId,
+    Against, ChainConfig, DraftRule, Drafter, Filter, Guidance, ModelDrafts, Selector, TokenId,
 };
 use quartet::engine::{Compute, EngineError, Progress, Prompt, Session, open_embedded};
 use quartet::generation::{
@@ -637,7 +637,7 @@ fn panes_share_the_passes_of_their_draft_model() {
     let drafted = |n_drafts| {
         let drafts = ModelDrafts {
             n_drafts,
-            n_layers: None,
+            drafter: Drafter::SecondModel,
             rule: DraftRule::SameCoin,
         };
         let mut config = greedy();

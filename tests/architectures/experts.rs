@@ -10,9 +10,10 @@ use serde_json::{Value, json};
 use crate::architectures::TOLERANCE;
 use crate::architectures::fixture::{Fixture, Form, copy, open_folder, read};
 use crate::architectures::reading::{self, Reading, greedy_text};
+use crate::architectures::recurrent::is_same_with;
 
 /// The fixtures of `make_experts.py`.
-pub(crate) const FAMILIES: [&str; 13] = [
+pub(crate) const FAMILIES: [&str; 15] = [
     "gemma4-experts",
     "glm4_moe",
     "glm4_moe-groups",
@@ -22,10 +23,12 @@ pub(crate) const FAMILIES: [&str; 13] = [
     "granitemoe",
     "lfm2_moe",
     "mixtral",
+    "nemotron_h-experts",
     "olmoe",
     "qwen2_moe",
     "qwen3_5_moe",
     "qwen3_moe",
+    "qwen3_vl_moe",
 ];
 
 fn bits(rows: &[Vec<f32>]) -> Vec<u32> {
@@ -92,6 +95,13 @@ fn copy_with(name: &str, values: &Value, folder: &Path) {
     std::fs::write(folder.join("config.json"), config.to_string()).unwrap();
 }
 
+/// Returns the configuration of a fixture's text part with another value.
+fn with_text(name: &str, key: &str, value: impl Into<Value>) -> Value {
+    let mut config: Value = serde_json::from_slice(&read(name, "config.json")).unwrap();
+    config["text_config"][key] = value.into();
+    config["text_config"].take()
+}
+
 #[test]
 fn undoing_any_part_of_a_mixture_changes_the_text() {
     let plain = json!({"rope_type": "default", "rope_theta": 10000.0});
@@ -115,10 +125,18 @@ fn undoing_any_part_of_a_mixture_changes_the_text() {
         ("lfm2_moe", json!({"routed_scaling_factor": 2.0})),
         ("lfm2_moe", json!({"num_experts_per_tok": 1})),
         ("mixtral", json!({"num_experts_per_tok": 1})),
+        ("nemotron_h-experts", json!({"norm_topk_prob": false})),
+        ("nemotron_h-experts", json!({"routed_scaling_factor": 1.0})),
+        ("nemotron_h-experts", json!({"num_experts_per_tok": 1})),
+        ("nemotron_h-experts", json!({"n_group": 3, "topk_group": 1})),
         ("olmoe", json!({"norm_topk_prob": true})),
         ("qwen2_moe", json!({"norm_topk_prob": true})),
         ("qwen3_5_moe", json!({"num_experts_per_tok": 1})),
         ("qwen3_moe", json!({"norm_topk_prob": false})),
+        (
+            "qwen3_vl_moe",
+            json!({"text_config": with_text("qwen3_vl_moe", "num_experts_per_tok", 1)}),
+        ),
     ] {
         let expected = Fixture::open(name, Form::Newer);
         let folder = tempfile::tempdir().unwrap();
@@ -189,6 +207,11 @@ fn impossible_mixtures_are_named() {
             "6 experts can’t form 4 groups",
         ),
         (
+            "nemotron_h-experts",
+            json!({"moe_latent_size": 16}),
+            "this model needs moe_latent_size 16 in this family",
+        ),
+        (
             "gpt_oss",
             json!({"swiglu_alpha": 1.5}),
             "this model needs swiglu_alpha 1.5 in this family",
@@ -251,4 +274,40 @@ fn qwen_3_5_with_experts_is_read_as_the_hub_stores_it() {
     candle_core::safetensors::save(&weights, path).unwrap();
     fixture.model = std::cell::RefCell::new(open_folder(folder.path()));
     assert!(Reading::Whole.difference(&fixture) < TOLERANCE);
+}
+
+/// Some tools stack the matrices as most families do.
+#[test]
+fn experts_of_qwen_3_vl_are_read_in_either_order() {
+    use candle_core::Device;
+    let mut fixture = Fixture::open("qwen3_vl_moe", Form::Newer);
+    let folder = tempfile::tempdir().unwrap();
+    copy("qwen3_vl_moe", &["config.json"], folder.path());
+    let weights = read("qwen3_vl_moe", "model.safetensors");
+    let mut weights = candle_core::safetensors::load_buffer(&weights, &Device::Cpu).unwrap();
+    for (name, matrices) in &mut weights {
+        if name.contains(".experts.") {
+            *matrices = matrices.transpose(1, 2).unwrap().contiguous().unwrap();
+        }
+    }
+    let path = folder.path().join("model.safetensors");
+    candle_core::safetensors::save(&weights, path).unwrap();
+    fixture.model = std::cell::RefCell::new(open_folder(folder.path()));
+    assert!(Reading::Whole.difference(&fixture) < TOLERANCE);
+}
+
+#[test]
+fn undoing_any_part_of_experts_without_gates_changes_the_text() {
+    for tensor in [
+        "mixer.gate.e_score_correction_bias",
+        "mixer.shared_experts.down_proj.weight",
+        "mixer.shared_experts.up_proj.weight",
+    ] {
+        let tensor = format!("backbone.layers.1.{tensor}");
+        let change = candle_core::Tensor::zeros_like;
+        assert!(
+            !is_same_with("nemotron_h-experts", &tensor, change),
+            "{tensor}"
+        );
+    }
 }

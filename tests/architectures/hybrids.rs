@@ -200,12 +200,6 @@ fn what_these_families_can_not_do_is_rejected_by_name() {
         ),
         (
             "nemotron_h",
-            "layers_block_type",
-            json!(["linear_attention", "moe"]),
-            "a mixture of experts",
-        ),
-        (
-            "nemotron_h",
             "mlp_hidden_act",
             json!("silu"),
             "mlp_hidden_act \"silu\" in this family",

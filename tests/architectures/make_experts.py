@@ -28,7 +28,8 @@ from safetensors.torch import load_file, save_file
 
 import make_families as families
 import make_fixtures as known
-from make_families import N_PROMPT, PARTIAL, PLAIN, SMALL_HEADS, greedy_text, yarn
+import make_hybrids as hybrids
+from make_families import N_PROMPT, PARTIAL, PLAIN, SMALL_HEADS, yarn
 from make_fixtures import HERE, N_TOKENS, N_VOCAB, SIZES, WIDE_HEADS, WINDOW, scaled
 
 # With the seeds of their places, undoing some part of these would not change their texts.
@@ -84,6 +85,36 @@ def cases():
         num_global_key_value_heads=1, hidden_size_per_layer_input=0, enable_moe_block=True,
         num_experts=6, top_k_experts=2, moe_intermediate_size=8, tie_word_embeddings=False,
         layer_types=["sliding_attention", "full_attention"]), {}
+    # GGUF files have no shortest time step.
+    yield "nemotron_h-experts", t.NemotronHConfig(
+        **{key: value for key, value in SIZES.items() if key != "num_hidden_layers"} | {
+            "max_position_embeddings": 256}, head_dim=16,
+        layers_block_type=["linear_attention", "moe", "full_attention", "moe"],
+        mamba_num_heads=8, mamba_head_dim=8, n_groups=2, ssm_state_size=5, time_step_min=0.5,
+        layer_norm_epsilon=1e-4, n_routed_experts=6, num_experts_per_tok=2,
+        moe_intermediate_size=16, moe_shared_expert_intermediate_size=24,
+        routed_scaling_factor=1.5), without_shortest_step
+    yield "qwen3_vl_moe", t.Qwen3VLMoeConfig(
+        text_config=dict(
+            HEADS, max_position_embeddings=256, num_local_experts=6, num_experts_per_tok=2, moe_intermediate_size=12,
+            rope_parameters=scaled(
+                "default", mrope_section=[4, 2, 2], mrope_interleaved=True)),
+        vision_config=dict(
+            depth=1, hidden_size=8, intermediate_size=8, num_heads=1, patch_size=2,
+            spatial_merge_size=1, temporal_patch_size=1, out_hidden_size=32,
+            num_position_embeddings=4, deepstack_visual_indexes=[0]),
+        image_token_id=3, video_token_id=4, vision_start_token_id=5, vision_end_token_id=6), {}
+
+
+# How many tokens of the greedy text some fixtures have, if more than others.
+N_LONG = {"nemotron_h-experts": 200, "qwen3_vl_moe": 200}
+
+
+def greedy_text(name, model, prompt):
+    tokens = families.greedy_text(model, prompt)
+    while len(tokens) < N_LONG.get(name, 0):
+        tokens.append(int(known.logits_of(model, prompt + tokens)[-1].argmax()))
+    return tokens
 
 
 def rounded_decay(model):
@@ -94,8 +125,22 @@ def rounded_decay(model):
                 weights.copy_(weights.exp().half().float().log())
 
 
+def without_shortest_step(model):
+    rounded_decay(model)
+    for module in model.modules():
+        if hasattr(module, "time_step_limit"):
+            module.time_step_limit = (1e-30, math.inf)
+
+
 def one_expert(key="num_experts_per_tok"):
     return {key: 1}
+
+
+def one_expert_of_text(model):
+    """As `one_expert`, for a model whose text part has a configuration of its own."""
+    for module in model.modules():
+        if hasattr(module, "top_k"):
+            module.top_k = 1
 
 
 def without(part, value=0.0):
@@ -132,6 +177,11 @@ def undone(name):
                      {"rope_parameters": dict(PLAIN, partial_rotary_factor=1.0)}],
         "glm4_moe-groups": [{"n_group": 1, "topk_group": 1}],
         "qwen3_5_moe": [one_expert(), without("shared_expert_gate")],
+        "nemotron_h-experts": [
+            one_expert(), {"norm_topk_prob": False}, {"routed_scaling_factor": 1.0},
+            without("e_score_correction_bias"), without("shared_experts.down"),
+            {"mlp_hidden_act": "relu"}, {"n_group": 3, "topk_group": 1}],
+        "qwen3_vl_moe": [one_expert_of_text, without("q_norm", 1.0)],
         "granitemoe": [one_expert(), {"residual_multiplier": 1.0}],
         "granite4-experts": [one_expert(), without("shared_mlp.output")],
         "gemma4-experts": [
@@ -162,8 +212,7 @@ def in_four_bits(weights):
 
 
 def model_of(name, config, seed):
-    gemma = config.model_type == "gemma4_text"
-    model = families.gemma4_of(config, seed) if gemma else known.model_of(config, seed)
+    model = families.model_of(config, seed)
     generator = torch.Generator().manual_seed(1000 + seed)
     with torch.no_grad():
         if config.model_type == "qwen3_5_moe_text":
@@ -204,6 +253,10 @@ def stored(name, model):
         for key in [key for key in weights if key.endswith(("gate_up_proj", "down_proj"))]:
             blocks, scales, _ = in_four_bits(weights.pop(key).transpose(1, 2))
             weights |= {f"{key}_blocks": blocks, f"{key}_scales": scales}
+    if name == "qwen3_vl_moe":
+        # As published, `[expert, inputs, outputs]`.
+        for key in [key for key in weights if key.endswith(("gate_up_proj", "down_proj"))]:
+            weights[key] = weights[key].transpose(1, 2)
     if name == "glm4_moe":
         # The block that predicts tokens after the next, which nobody needs to run.
         block, width = f"model.layers.{model.config.num_hidden_layers}", model.config.hidden_size
@@ -238,6 +291,8 @@ RENAMED = {"qwen3_moe": {"num_local_experts": "num_experts"}}
 
 def older(config):
     """The form in which most configurations on the Hub are written."""
+    if config["model_type"] == "nemotron_h":
+        return hybrids.older(config)
     kinds = config.get("layer_types")
     form = families.older(config)
     if config["model_type"] in ("gpt_oss", "lfm2_moe"):
@@ -284,17 +339,18 @@ def write_case(name, config, changes, seed):
     write_gguf(folder)
     text = torch.randint(3, N_VOCAB, (N_TOKENS,), generator=torch.Generator().manual_seed(7))
     tokens = text.tolist()
-    greedy = greedy_text(model, tokens[:N_PROMPT])
+    greedy = greedy_text(name, model, tokens[:N_PROMPT])
     expected = {
         "tokens": text.to(torch.int64), "logits": known.logits_of(model, tokens),
         "prompt": text[:N_PROMPT].clone(), "greedy": torch.tensor(greedy)}
     if changes:
         in_gguf = with_change(name, model, changes, seed)
         expected["gguf_logits"] = known.logits_of(in_gguf, tokens)
-        expected["gguf_greedy"] = torch.tensor(greedy_text(in_gguf, tokens[:N_PROMPT]))
+        expected["gguf_greedy"] = torch.tensor(
+            greedy_text(name, in_gguf, tokens[:N_PROMPT]))
     for index, change in enumerate(undone(name)):
         other = with_change(name, model, change, seed)
-        assert greedy_text(other, tokens[:N_PROMPT]) != greedy, (name, index)
+        assert greedy_text(name, other, tokens[:N_PROMPT]) != greedy, (name, index)
     save_file(expected, folder / "expected.safetensors", metadata={"made_with": known.versions()})
     known.report(name, expected["logits"])
 

@@ -176,7 +176,7 @@ def older(config):
     if config["model_type"] == "falcon_mamba":
         config["time_step_rank"] = "auto"
     if config["model_type"] == "nemotron_h":
-        letters = {"linear_attention": "M", "full_attention": "*", "mlp": "-"}
+        letters = {"linear_attention": "M", "full_attention": "*", "mlp": "-", "moe": "E"}
         kinds = config.pop("layers_block_type")
         config["hybrid_override_pattern"] = "".join(letters[kind] for kind in kinds)
         config["num_hidden_layers"] = len(kinds)

@@ -1,8 +1,8 @@
 //! Compares each architecture's logits with those of transformers for the same weights: from
 //! safetensors with either form of `config.json` and from GGUF, however the text is fed.
 //!
-//! `make_fixtures.py`, `make_families.py`, `make_hybrids.py` and `make_experts.py` generated the
-//! fixtures.
+//! `make_fixtures.py`, `make_families.py`, `make_hybrids.py`, `make_experts.py` and `make_mtp.py`
+//! generated the fixtures.
 
 mod beams;
 mod before_download;
@@ -19,6 +19,7 @@ mod fixture;
 mod guidance;
 mod hybrids;
 mod model_drafts;
+mod mtp;
 mod reading;
 mod recurrent;
 mod scoring;
@@ -36,7 +37,7 @@ use crate::architectures::reading::Reading;
 /// The error that a different summation order may cause in logits of magnitude 2.
 const TOLERANCE: f32 = 1e-4;
 
-const ARCHITECTURES: [&str; 62] = [
+const ARCHITECTURES: [&str; 67] = [
     "apertus",
     "arcee",
     "cohere2",
@@ -58,6 +59,7 @@ const ARCHITECTURES: [&str; 62] = [
     "glm4",
     "glm4_moe",
     "glm4_moe-groups",
+    "glm4_moe-mtp",
     "gpt2",
     "gpt_oss",
     "gpt_oss-mxfp4",
@@ -82,6 +84,7 @@ const ARCHITECTURES: [&str; 62] = [
     "mistral3",
     "mixtral",
     "nemotron_h",
+    "nemotron_h-experts",
     "olmo",
     "olmo2",
     "olmo3",
@@ -92,9 +95,12 @@ const ARCHITECTURES: [&str; 62] = [
     "qwen2_moe",
     "qwen3",
     "qwen3_5",
+    "qwen3_5-mtp",
     "qwen3_5_moe",
+    "qwen3_5_moe-mtp",
     "qwen3_moe",
     "qwen3_vl",
+    "qwen3_vl_moe",
     "seed_oss",
     "smollm3",
     "stablelm",

@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use quartet::decoding::filters::{Temperature, TopK};
 use quartet::decoding::{
-    Against, ChainConfig, Coins, DraftRule, Filter, Guidance, History, ModelDrafts, SamplerChain,
-    Selector, TokenId,
+    Against, ChainConfig, Coins, DraftRule, Drafter, Filter, Guidance, History, ModelDrafts,
+    SamplerChain, Selector, TokenId,
 };
 use quartet::engine::{LoadedModel, Progress, Prompt, Row, Session};
 use quartet::generation::{Continuation, GenerationConfig, GenerationId, Limits, Step, Vocabulary};
@@ -92,10 +92,10 @@ fn chain(selector: Selector) -> ChainConfig {
     }
 }
 
-fn drafts(n_drafts: u32, n_layers: Option<u32>, rule: DraftRule) -> ModelDrafts {
+fn drafts(n_drafts: u32, drafter: Drafter, rule: DraftRule) -> ModelDrafts {
     ModelDrafts {
         n_drafts,
-        n_layers,
+        drafter,
         rule,
     }
 }
@@ -109,16 +109,22 @@ fn drafts_do_not_change_texts_with_the_same_coin_or_greedy_decoding() {
             let greedy = ChainConfig::greedy();
             let prompt = prompt((0..6).map(|n| (number * 7 + n * n * 11 + 3) % 64));
             for (chain, drafts) in [
-                (&greedy, drafts(4, None, DraftRule::SameCoin)),
-                (&greedy, drafts(4, None, DraftRule::Ratio)),
-                (&greedy, drafts(3, Some(1), DraftRule::Ratio)),
+                (
+                    &greedy,
+                    drafts(4, Drafter::SecondModel, DraftRule::SameCoin),
+                ),
+                (&greedy, drafts(4, Drafter::SecondModel, DraftRule::Ratio)),
+                (
+                    &greedy,
+                    drafts(3, Drafter::FirstLayers(1), DraftRule::Ratio),
+                ),
                 (
                     &chain(Selector::Multinomial),
-                    drafts(4, None, DraftRule::SameCoin),
+                    drafts(4, Drafter::SecondModel, DraftRule::SameCoin),
                 ),
                 (
                     &chain(Selector::GumbelMax),
-                    drafts(4, Some(1), DraftRule::SameCoin),
+                    drafts(4, Drafter::FirstLayers(1), DraftRule::SameCoin),
                 ),
             ] {
                 let panes = [None, Some(drafts)].map(|drafts| {
@@ -169,7 +175,7 @@ fn panes_that_share_a_second_model_write_the_same_texts_as_alone() {
             }),
             ..chain(Selector::Multinomial)
         };
-        let by_model = |n, rule| Some(drafts(n, None, rule));
+        let by_model = |n, rule| Some(drafts(n, Drafter::SecondModel, rule));
         let configs = [
             config(&greedy, by_model(4, DraftRule::SameCoin), 0),
             config(&chain(Selector::Multinomial), None, 7),
@@ -184,7 +190,11 @@ fn panes_that_share_a_second_model_write_the_same_texts_as_alone() {
                 by_model(6, DraftRule::SameCoin),
                 3,
             ),
-            config(&greedy, Some(drafts(3, Some(1), DraftRule::SameCoin)), 0),
+            config(
+                &greedy,
+                Some(drafts(3, Drafter::FirstLayers(1), DraftRule::SameCoin)),
+                0,
+            ),
         ];
         for number in 0..20 {
             let prompt = prompt((0..3 + number).map(|n| (number * 5 + n * n * 13 + 1) % 64));
@@ -246,7 +256,7 @@ fn twenty_thousand_pairs_of_tokens_have_the_exact_distribution() {
     let mut session = session("llama", "gpt2");
     let mut observed = vec![0.0; 64 * 64];
     let mut n_accepted = 0.0;
-    let drafts = drafts(2, None, DraftRule::Ratio);
+    let drafts = drafts(2, Drafter::SecondModel, DraftRule::Ratio);
     for seeds in (0..N as u64).collect::<Vec<_>>().chunks(100) {
         let panes = seeds.iter().map(|seed| {
             let mut config = config(&chain, Some(drafts), *seed);
@@ -311,7 +321,7 @@ fn a_second_model_with_another_vocabulary_is_refused() {
     other.vocabulary = std::sync::Arc::new(Vocabulary::new(pieces));
     let error = session.set_second(Some(other)).unwrap_err().to_string();
     assert!(error.contains("token 9 is"), "{error}");
-    let drafts = Some(drafts(4, None, DraftRule::SameCoin));
+    let drafts = Some(drafts(4, Drafter::SecondModel, DraftRule::SameCoin));
     let config = config(&ChainConfig::greedy(), drafts, 0);
     let error = session.check_config(&prompt(TOKENS), &config).unwrap_err();
     assert!(error.to_string().contains("--draft-model"), "{error}");

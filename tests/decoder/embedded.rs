@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Arc;
 
 use candle_core::quantized::{GgmlDType, QTensor, gguf_file};
 use candle_core::{Device, Tensor};
@@ -269,4 +270,25 @@ fn log_probs_of(model: &mut LoadedModel, text: &str) -> (Vec<u32>, Vec<Vec<f64>>
         wide.map(|logit| logit - mass.ln()).collect()
     };
     (tokens, logits.iter().map(log_probs).collect())
+}
+
+/// The message of a thinking budget is written as the model would read it.
+#[test]
+fn texts_are_spelled_in_the_tokens_that_the_tokenizer_makes_of_them() {
+    let model = open_embedded(&Compute::on_cpu(), &mut |_| ControlFlow::Continue(()));
+    let model = model.unwrap().unwrap();
+    let texts: Vec<String> = serde_json::from_str(WRITTEN).unwrap();
+    let mut n_unusual = 0;
+    for sentence in texts.iter().flat_map(|text| text.split('.')) {
+        let own = model.tokenizer.encode_continuation(sentence).unwrap();
+        let fewest = model.vocabulary.spell_with_special(sentence);
+        n_unusual += usize::from(fewest.is_some_and(|fewest| fewest != own));
+        let spelled = model.vocabulary.tokenize(sentence).unwrap_or_default();
+        assert_eq!(spelled, own, "{sentence:?}");
+    }
+    assert!(n_unusual > 0);
+    let vocabulary = Arc::clone(&model.vocabulary);
+    drop(model);
+    // Without its tokenizer.
+    assert!(vocabulary.tokenize(" Time is up").is_some());
 }

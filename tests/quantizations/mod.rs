@@ -23,10 +23,14 @@ struct Text {
     log_probs: Vec<Vec<f32>>,
 }
 
-/// Copies the model of the fixtures to a folder, with a tokenizer.
+/// Copies the model whose types are converted to a folder, with a tokenizer.
 fn copy_model(folder: &Path) -> PathBuf {
-    let path = folder.join("model.gguf");
-    std::fs::copy(fixture("model.gguf"), &path).unwrap();
+    copy_fixture("model.gguf", folder)
+}
+
+fn copy_fixture(file: &str, folder: &Path) -> PathBuf {
+    let path = folder.join(file);
+    std::fs::copy(fixture(file), &path).unwrap();
     let tokenizer = tokenizer(N_FIXTURE_VOCAB).to_string();
     std::fs::write(folder.join("tokenizer.json"), tokenizer).unwrap();
     path
@@ -60,11 +64,13 @@ fn assert_close(found: &[Vec<f32>], expected: &[Vec<f32>]) {
 
 #[test]
 fn a_model_of_many_formats_has_the_log_probabilities_of_its_values() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = copy_model(folder.path());
-    let text = std::fs::read(fixture("model.json")).unwrap();
-    let text: Text = serde_json::from_slice(&text).unwrap();
-    assert_close(&log_probs(&path, &text.tokens), &text.log_probs);
+    for stem in ["model", "native"] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = copy_fixture(&format!("{stem}.gguf"), folder.path());
+        let text = std::fs::read(fixture(&format!("{stem}.json"))).unwrap();
+        let text: Text = serde_json::from_slice(&text).unwrap();
+        assert_close(&log_probs(&path, &text.tokens), &text.log_probs);
+    }
 }
 
 #[test]

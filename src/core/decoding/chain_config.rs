@@ -6,7 +6,9 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::dialect::Dialect;
-use super::{Against, Drafts, Filter, GrammarRule, Guidance, Rules, Selector, SettingError};
+use super::{
+    Against, Drafter, Drafts, Filter, GrammarRule, Guidance, Rules, Selector, SettingError,
+};
 
 /// A filter in a chain, which can be switched off.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -124,10 +126,14 @@ impl ChainConfig {
         self.drafts.map_or(Ok(()), |drafts| drafts.validate(self))
     }
 
+    /// Returns whether the model's multi-token-prediction head drafts.
+    pub fn drafts_with_mtp_head(&self) -> bool {
+        matches!(self.drafts, Some(Drafts::Model(drafts)) if drafts.drafter == Drafter::MtpHead)
+    }
+
     /// Whether a second model drafts or guides.
     pub fn needs_second_model(&self) -> bool {
-        let drafts =
-            matches!(self.drafts, Some(Drafts::Model(drafts)) if drafts.n_layers.is_none());
+        let drafts = matches!(self.drafts, Some(Drafts::Model(drafts)) if drafts.drafter == Drafter::SecondModel);
         drafts || self.is_guided_by_model()
     }
 

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::setting::{Field, Limits, ParamSpec, SettingError};
-use super::{ChainConfig, ModelDrafts, TokenId};
+use super::{ChainConfig, Drafter, ModelDrafts, TokenId};
 
 /// The most tokens that a pass may draft.
 const MAX_DRAFTS: u32 = 16;
@@ -22,10 +22,11 @@ pub enum Drafts {
 
 impl Drafts {
     /// All of them with their usual values, in menu order.
-    pub const USUAL: [Self; 3] = [
+    pub const USUAL: [Self; 4] = [
         Self::Lookup(PromptLookup::USUAL),
-        Self::Model(ModelDrafts::usual(None)),
-        Self::Model(ModelDrafts::usual(Some(2))),
+        Self::Model(ModelDrafts::usual(Drafter::SecondModel)),
+        Self::Model(ModelDrafts::usual(Drafter::FirstLayers(2))),
+        Self::Model(ModelDrafts::usual(Drafter::MtpHead)),
     ];
 
     /// The name, as people say it.

@@ -1,4 +1,4 @@
-//! Drafts by a model: a second, smaller one, or the first layers of the model itself.
+//! Drafts by a model: a second, smaller one, or a part of the model itself.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,15 +16,65 @@ const MAX_LAYERS: f32 = 256.0;
 ///
 /// [`ModelDrafts::source`] names the papers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(try_from = "Stored", into = "Stored")]
 pub struct ModelDrafts {
     /// How many tokens a pass drafts at most, 1 to 16.
     pub n_drafts: u32,
-    /// How many of the model's own layers draft, or `None` for the second model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub n_layers: Option<u32>,
+    pub drafter: Drafter,
     /// How drafts are accepted.
     pub rule: DraftRule,
+}
+
+/// What writes the drafts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Drafter {
+    /// The second model.
+    SecondModel,
+    /// This many of the model's own layers, from the first on.
+    FirstLayers(u32),
+    /// The block that some models are trained with to predict the token after the next one.
+    MtpHead,
+}
+
+/// [`ModelDrafts`] as run files store them.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Stored {
+    n_drafts: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    n_layers: Option<u32>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    mtp_head: bool,
+    rule: DraftRule,
+}
+
+impl TryFrom<Stored> for ModelDrafts {
+    type Error = &'static str;
+
+    fn try_from(stored: Stored) -> Result<Self, Self::Error> {
+        let drafter = match (stored.n_layers, stored.mtp_head) {
+            (None, false) => Drafter::SecondModel,
+            (Some(n_layers), false) => Drafter::FirstLayers(n_layers),
+            (None, true) => Drafter::MtpHead,
+            (Some(_), true) => return Err("drafts have both n_layers and mtp_head"),
+        };
+        Ok(Self {
+            n_drafts: stored.n_drafts,
+            drafter,
+            rule: stored.rule,
+        })
+    }
+}
+
+impl From<ModelDrafts> for Stored {
+    fn from(drafts: ModelDrafts) -> Self {
+        Self {
+            n_drafts: drafts.n_drafts,
+            n_layers: drafts.n_layers(),
+            mtp_head: drafts.drafter == Drafter::MtpHead,
+            rule: drafts.rule,
+        }
+    }
 }
 
 /// How drafts are accepted. Both rules leave the distribution of the text exactly as it is without
@@ -86,52 +136,75 @@ impl DraftRule {
 
 impl ModelDrafts {
     /// The initial values when they are chosen from a menu.
-    pub const fn usual(n_layers: Option<u32>) -> Self {
+    pub const fn usual(drafter: Drafter) -> Self {
         Self {
-            n_drafts: 4,
-            n_layers,
+            n_drafts: match drafter {
+                // Each token that the head writes from its own output is less certain.
+                Drafter::MtpHead => 2,
+                Drafter::SecondModel | Drafter::FirstLayers(_) => 4,
+            },
+            drafter,
             rule: DraftRule::SameCoin,
+        }
+    }
+
+    /// Returns how many of the model's own layers draft, if they do.
+    pub const fn n_layers(self) -> Option<u32> {
+        match self.drafter {
+            Drafter::FirstLayers(n_layers) => Some(n_layers),
+            Drafter::SecondModel | Drafter::MtpHead => None,
         }
     }
 
     /// The name, as people say it.
     pub const fn name(self) -> &'static str {
-        match self.n_layers {
-            None => "Second model",
-            Some(_) => "First layers",
+        match self.drafter {
+            Drafter::SecondModel => "Second model",
+            Drafter::FirstLayers(_) => "First layers",
+            Drafter::MtpHead => "MTP head",
         }
     }
 
     /// What it does, in two sentences.
     pub const fn help(self) -> &'static str {
-        match self.n_layers {
-            None => {
+        match self.drafter {
+            Drafter::SecondModel => {
                 "A smaller model with the same vocabulary writes the next tokens, and this model \
                  verifies all of them in one forward pass. Choose the smaller model below."
             }
-            Some(_) => {
+            Drafter::FirstLayers(_) => {
                 "The model’s own first layers write the next tokens, and all its layers verify them \
                  in one forward pass. Few models are trained for this, so few drafts may be accepted."
+            }
+            Drafter::MtpHead => {
+                "The multi-token-prediction head in the model’s own file writes the next tokens, and \
+                 the model verifies them in one forward pass. Qwen3.5 and GLM-4.5 to 4.7 have one, \
+                 unless the file leaves it out."
             }
         }
     }
 
     /// Author, year, title and arXiv number of the papers.
     pub const fn source(self) -> &'static str {
-        match self.n_layers {
-            None => {
+        match self.drafter {
+            Drafter::SecondModel => {
                 "Leviathan, Kalman, Matias 2022, \"Fast Inference from Transformers via Speculative \
                  Decoding\", arXiv 2211.17192; Chen et al. 2023, \"Accelerating Large Language Model \
                  Decoding with Speculative Sampling\", arXiv 2302.01318"
             }
-            Some(_) => {
+            Drafter::FirstLayers(_) => {
                 "Elhoushi et al. 2024, \"LayerSkip: Enabling Early Exit Inference and Self-Speculative \
                  Decoding\", arXiv 2404.16710"
+            }
+            Drafter::MtpHead => {
+                "DeepSeek-AI 2024, \"DeepSeek-V3 Technical Report\", arXiv 2412.19437; Gloeckle et al. \
+                 2024, \"Better & Faster Large Language Models via Multi-token Prediction\", arXiv \
+                 2404.19737"
             }
         }
     }
 
-    /// The numbers for drafts by a second model.
+    /// The numbers of all drafts by a model.
     pub const PARAMS: &'static [ParamSpec<Self>] = &[ParamSpec {
         label: "Drafts",
         help: "How many tokens each pass guesses at most.",
@@ -155,8 +228,8 @@ impl ModelDrafts {
         usual: 2.0..=16.0,
         decimals: 0,
         ..ParamSpec::new(Field::Count {
-            get: |drafts| drafts.n_layers,
-            set: |drafts, n| drafts.n_layers = Some(n),
+            get: |drafts| drafts.n_layers(),
+            set: |drafts, n| drafts.drafter = Drafter::FirstLayers(n),
         })
     }];
 
@@ -172,12 +245,13 @@ impl ModelDrafts {
 }
 
 impl std::fmt::Display for ModelDrafts {
-    /// The words of `--pane`: "drafts 4 model ratio", "drafts 4 layers 2".
+    /// The words of `--pane`: "drafts 4 model ratio", "drafts 4 layers 2", "drafts 2 mtp".
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "drafts {}", self.n_drafts)?;
-        match self.n_layers {
-            None => f.write_str(" model")?,
-            Some(n_layers) => write!(f, " layers {n_layers}")?,
+        match self.drafter {
+            Drafter::SecondModel => f.write_str(" model")?,
+            Drafter::FirstLayers(n_layers) => write!(f, " layers {n_layers}")?,
+            Drafter::MtpHead => f.write_str(" mtp")?,
         }
         match self.rule {
             DraftRule::SameCoin => Ok(()),
@@ -236,7 +310,7 @@ pub fn pick(weights: &[f64], coin: f64) -> TokenId {
 
 #[cfg(test)]
 mod tests {
-    use super::{DraftRule, ModelDrafts, verify};
+    use super::{DraftRule, Drafter, ModelDrafts, verify};
     use crate::decoding::selector::MirostatV2;
     use crate::decoding::{ChainConfig, Coins, Selector, TokenId};
 
@@ -296,17 +370,17 @@ mod tests {
     #[test]
     fn impossible_values_are_invalid() {
         let chain = ChainConfig::sampled([]);
-        let drafts = |n_drafts, n_layers, rule| ModelDrafts {
+        let drafts = |n_drafts, drafter, rule| ModelDrafts {
             n_drafts,
-            n_layers,
+            drafter,
             rule,
         };
-        let ratio = drafts(4, None, DraftRule::Ratio);
+        let ratio = drafts(4, Drafter::SecondModel, DraftRule::Ratio);
         assert_eq!(ratio.validate(&chain), Ok(()));
         for wrong in [
-            drafts(0, None, DraftRule::Ratio),
-            drafts(17, None, DraftRule::SameCoin),
-            drafts(4, Some(0), DraftRule::SameCoin),
+            drafts(0, Drafter::SecondModel, DraftRule::Ratio),
+            drafts(17, Drafter::MtpHead, DraftRule::SameCoin),
+            drafts(4, Drafter::FirstLayers(0), DraftRule::SameCoin),
         ] {
             assert!(wrong.validate(&chain).is_err(), "{wrong}");
         }
@@ -319,5 +393,29 @@ mod tests {
             error.to_string(),
             "Mirostat v2 draws in its own way; choose the same-coin rule for its drafts"
         );
+    }
+
+    #[test]
+    fn each_drafter_is_stored_in_its_own_words() {
+        for (drafter, json) in [
+            (Drafter::SecondModel, r#"{"n_drafts":3,"rule":"same_coin"}"#),
+            (
+                Drafter::FirstLayers(2),
+                r#"{"n_drafts":3,"n_layers":2,"rule":"same_coin"}"#,
+            ),
+            (
+                Drafter::MtpHead,
+                r#"{"n_drafts":3,"mtp_head":true,"rule":"same_coin"}"#,
+            ),
+        ] {
+            let drafts = ModelDrafts {
+                n_drafts: 3,
+                ..ModelDrafts::usual(drafter)
+            };
+            assert_eq!(serde_json::to_string(&drafts).unwrap(), json);
+            assert_eq!(serde_json::from_str::<ModelDrafts>(json).unwrap(), drafts);
+        }
+        let both = r#"{"n_drafts":3,"n_layers":2,"mtp_head":true,"rule":"same_coin"}"#;
+        assert!(serde_json::from_str::<ModelDrafts>(both).is_err());
     }
 }

@@ -77,6 +77,7 @@ pub use stop::StopMatcher;
 pub use sweep::{SweepPlan, SweepText, SweepUpdate, TokenMeasures};
 pub use text_end::{LastToken, TextEnd};
 pub use thinking_budget::{
-    THOUGHT_TAGS, ThoughtTags, UnspelledThought, spell_thoughts, unspell_thoughts,
+    THOUGHT_TAGS, ThoughtTags, UnspelledThought, note_character_parts, spell_thoughts,
+    unspell_thoughts,
 };
 pub use vocabulary::Vocabulary;

@@ -3,7 +3,7 @@
 
 use super::Vocabulary;
 use crate::decoding::filters::{Phrase, ThinkingBudget};
-use crate::decoding::{ChainConfig, Filter, TokenId};
+use crate::decoding::{ChainConfig, CharacterParts, Filter, TokenId};
 
 /// The tags around a thought, as model families write them.
 pub struct ThoughtTags {
@@ -72,7 +72,25 @@ pub fn spell_thoughts(
     Ok(())
 }
 
+/// Notes after which tokens the cut of a thinking budget waits, for a chain whose tags are already
+/// spelled: that of a text that was read from a file.
+pub fn note_character_parts(chain: &mut ChainConfig, vocabulary: &Vocabulary) {
+    for stage in &mut chain.stages {
+        if let Filter::ThinkingBudget(budget) = &mut stage.filter {
+            budget.characters = character_parts(vocabulary);
+        }
+    }
+}
+
+fn character_parts(vocabulary: &Vocabulary) -> CharacterParts {
+    let tokens = vocabulary.iter();
+    CharacterParts::of(tokens.map(|(token, piece)| (token, piece.bytes.as_slice())))
+}
+
 fn spell(budget: &mut ThinkingBudget, vocabulary: &Vocabulary) -> Result<(), UnspelledThought> {
+    if !budget.characters.are_known() {
+        budget.characters = character_parts(vocabulary);
+    }
     if budget.opening.is_empty() || budget.closing.is_empty() {
         let [opening, closing] = own_tags(vocabulary).ok_or(UnspelledThought::NoTags)?;
         for (phrase, own) in [
@@ -92,7 +110,7 @@ fn spell(budget: &mut ThinkingBudget, vocabulary: &Vocabulary) -> Result<(), Uns
         if let Phrase::Text(text) = phrase
             && !text.is_empty()
         {
-            let tokens = vocabulary.spell_with_special(text);
+            let tokens = vocabulary.tokenize(text);
             let text = std::mem::take(text);
             *phrase = Phrase::Tokens(tokens.ok_or(UnspelledThought::NoTokens { text })?);
         }
@@ -107,6 +125,7 @@ pub fn unspell_thoughts(chain: &mut ChainConfig, vocabulary: &Vocabulary) {
         let Filter::ThinkingBudget(budget) = &mut stage.filter else {
             continue;
         };
+        budget.characters = CharacterParts::default();
         for phrase in [
             &mut budget.opening,
             &mut budget.closing,
@@ -229,6 +248,25 @@ mod tests {
     }
 
     #[test]
+    fn a_message_has_the_tokens_that_the_tokenizer_makes_of_it() {
+        let vocabulary = ["e", "n", "d", " ", "a", "end", " a"].map(Piece::text);
+        let vocabulary = Vocabulary::new(vocabulary.to_vec());
+        let letters = |_: &str| Some(token_ids(&[0, 1, 2, 6]));
+        let spelled = vocabulary.clone().with_encoder(letters).tokenize("end a");
+        assert_eq!(spelled, Some(token_ids(&[0, 1, 2, 6])));
+        assert_eq!(vocabulary.tokenize("end a"), Some(token_ids(&[5, 6])));
+        // What decodes to another text, or fails, does not count.
+        for encode in [
+            (|_| Some(token_ids(&[0]))) as fn(&str) -> _,
+            |_| None,
+            |_| Some(token_ids(&[77])),
+        ] {
+            let spelled = vocabulary.clone().with_encoder(encode).tokenize("end a");
+            assert_eq!(spelled, Some(token_ids(&[5, 6])));
+        }
+    }
+
+    #[test]
     fn a_stage_without_effect_needs_no_tags() {
         for pane in ["think 5 off", "think 1000000"] {
             let [opening, ..] = spelled(pane, &[]).unwrap();
@@ -238,7 +276,7 @@ mod tests {
             max_tokens: 5,
             opening: Phrase::Tokens(token_ids(&[1])),
             closing: Phrase::Tokens(token_ids(&[2])),
-            message: Phrase::default(),
+            ..ThinkingBudget::default()
         })]);
         let before = chain.clone();
         assert_eq!(spell_thoughts(&mut chain, &vocabulary(&[])), Ok(()));

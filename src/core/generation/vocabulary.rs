@@ -1,18 +1,62 @@
 //! A model's vocabulary: the text of every token.
 
+use std::sync::Arc;
+
 use super::{Piece, PieceKind};
 use crate::decoding::TokenId;
 
+/// Turns a text that follows other tokens into tokens, or returns `None` if it fails.
+type Encode = dyn Fn(&str) -> Option<Vec<TokenId>> + Send + Sync;
+
 /// The pieces of a vocabulary, by token id.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default)]
 pub struct Vocabulary {
     pieces: Vec<Piece>,
+    /// The model's tokenizer, if it is there.
+    encode: Option<Arc<Encode>>,
 }
+
+impl std::fmt::Debug for Vocabulary {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Vocabulary").field(&self.pieces).finish()
+    }
+}
+
+/// Vocabularies are the same if their tokens are.
+impl PartialEq for Vocabulary {
+    fn eq(&self, other: &Self) -> bool {
+        self.pieces == other.pieces
+    }
+}
+
+impl Eq for Vocabulary {}
 
 impl Vocabulary {
     /// Creates a vocabulary in which token `i` has the piece at index `i`.
     pub const fn new(pieces: Vec<Piece>) -> Self {
-        Self { pieces }
+        Self {
+            pieces,
+            encode: None,
+        }
+    }
+
+    /// Adds the model's tokenizer: what turns a text that follows other tokens into tokens.
+    #[must_use]
+    pub fn with_encoder(
+        mut self,
+        encode: impl Fn(&str) -> Option<Vec<TokenId>> + Send + Sync + 'static,
+    ) -> Self {
+        self.encode = Some(Arc::new(encode));
+        self
+    }
+
+    /// Returns the tokens that the model's tokenizer makes of a text that follows other tokens, special
+    /// ones included. Without a tokenizer, or if it changes the text, these are the fewest that spell
+    /// it; `None` if none do.
+    pub fn tokenize(&self, text: &str) -> Option<Vec<TokenId>> {
+        let tokens = self.encode.as_ref().and_then(|encode| encode(text));
+        let tokens = tokens.filter(|tokens| self.text_with_special(tokens) == text);
+        tokens.or_else(|| self.spell_with_special(text))
     }
 
     /// Returns the number of tokens that have a piece.

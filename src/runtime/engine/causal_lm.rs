@@ -177,6 +177,26 @@ pub trait CausalLm: Send {
         Err(EngineError::LayersUnavailable)
     }
 
+    /// Returns whether the model has a multi-token-prediction head that can draft.
+    fn has_mtp_head(&self) -> bool {
+        false
+    }
+
+    /// Keeps the hidden states of sequences that are opened from now on, from which a
+    /// multi-token-prediction head drafts. It can also draft for others, but reads their texts again.
+    fn keep_hidden_states(&mut self) {}
+
+    /// Drafts with the multi-token-prediction head: returns the logits after `token`, which follows
+    /// what the sequence has read and `n_drafted` tokens that were drafted since.
+    fn draft_with_mtp_head(
+        &mut self,
+        _sequence: SequenceId,
+        _token: TokenId,
+        _n_drafted: usize,
+    ) -> Result<Logits, EngineError> {
+        Err(EngineError::NoMtpHead)
+    }
+
     /// Returns how many layers the model has, or `None` if it can't give the logits of early ones.
     fn n_exit_layers(&self) -> Option<usize> {
         None

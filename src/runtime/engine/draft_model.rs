@@ -1,4 +1,4 @@
-//! Drafts from a model: the second one, or the first layers of the model itself.
+//! Drafts from a model: the second one, or a part of the model itself.
 
 use std::time::Instant;
 
@@ -6,8 +6,8 @@ use super::guess::Guess;
 use super::other_rows::comparable;
 use super::prefill::PREFILL_CHUNK;
 use super::slot::Slot;
-use super::{EngineError, LoadedModel, Row, SequenceId};
-use crate::decoding::{DraftRule, ModelDrafts, TokenId};
+use super::{EngineError, LoadedModel, Logits, Row, SequenceId};
+use crate::decoding::{DraftRule, Drafter, ModelDrafts, TokenId};
 
 /// The model that drafts the tokens of one pane.
 pub(super) struct DraftModel {
@@ -40,7 +40,7 @@ impl DraftModel {
     }
 
     /// Prepares to draft up to `n_max` tokens. `main` holds all tokens of the slot but the last.
-    /// The model's own first layers draft right away; the second model drafts in passes that all
+    /// A part of the model itself drafts right away; the second model drafts in passes that all
     /// panes share.
     pub(super) fn prepare(
         &mut self,
@@ -53,19 +53,32 @@ impl DraftModel {
         self.unread.clear();
         self.n_wanted = 0;
         let n = n_max.min(self.drafts.n_drafts as usize);
-        match self.drafts.n_layers {
-            _ if n == 0 => Ok(Vec::new()),
-            Some(n_layers) => {
-                let started_at = Instant::now();
-                let guesses = self.by_first_layers(slot, main, (n, n_layers as usize), model);
-                self.secs = started_at.elapsed().as_secs_f64();
+        let started_at = Instant::now();
+        let guesses = match self.drafts.drafter {
+            _ if n == 0 => return Ok(Vec::new()),
+            Drafter::SecondModel => {
+                self.prepare_second(slot.tokens(), n, model)?;
+                return Ok(Vec::new());
+            }
+            Drafter::FirstLayers(n_layers) => {
+                let sequence = model.lm.fork(main)?;
+                let guesses = self.one_by_one(slot, n, |token, _| {
+                    let row = Row {
+                        sequence,
+                        token,
+                        logits_wanted: true,
+                    };
+                    model.lm.forward_first(&[row], n_layers as usize)
+                });
+                model.lm.close(sequence);
                 guesses
             }
-            None => {
-                self.prepare_second(slot.tokens(), n, model)?;
-                Ok(Vec::new())
-            }
-        }
+            Drafter::MtpHead => self.one_by_one(slot, n, |token, n_drafted| {
+                model.lm.draft_with_mtp_head(main, token, n_drafted)
+            }),
+        };
+        self.secs = started_at.elapsed().as_secs_f64();
+        guesses
     }
 
     /// Adds the next rows of the second model. Requests logits for the last one if a token is to be
@@ -104,40 +117,25 @@ impl DraftModel {
         Ok(())
     }
 
-    /// Drafts tokens one by one, each from the logits after the previous one.
-    fn by_first_layers(
+    /// Drafts tokens one by one, each from the logits that `after` returns for the previous one and
+    /// the number of drafts before it.
+    fn one_by_one(
         &self,
         slot: &mut Slot,
-        main: SequenceId,
-        (n, n_layers): (usize, usize),
-        model: &mut LoadedModel,
+        n: usize,
+        mut after: impl FnMut(TokenId, usize) -> Result<Logits, EngineError>,
     ) -> Result<Vec<Guess>, EngineError> {
-        let sequence = model.lm.fork(main)?;
+        let with_probs = self.drafts.rule == DraftRule::Ratio;
         let mut next = slot.tokens().last().copied();
         let mut guesses: Vec<Guess> = Vec::new();
-        let mut outcome = Ok(());
         while let Some(token) = next.take().filter(|_| guesses.len() < n) {
-            let row = Row {
-                sequence,
-                token,
-                logits_wanted: true,
-            };
-            let logits = model.lm.forward_first(&[row], n_layers);
-            let with_probs = self.drafts.rule == DraftRule::Ratio;
-            let guess = logits.and_then(|logits| {
-                let row = logits.row(0).unwrap_or_default();
-                slot.guess(row, &guesses, with_probs)
-            });
-            match guess {
-                Ok(guess) => {
-                    next = Some(guess.token);
-                    guesses.push(guess);
-                }
-                Err(error) => outcome = Err(error),
-            }
+            let logits = after(token, guesses.len())?;
+            let row = logits.row(0).unwrap_or_default();
+            let guess = slot.guess(row, &guesses, with_probs)?;
+            next = Some(guess.token);
+            guesses.push(guess);
         }
-        model.lm.close(sequence);
-        outcome.map(|()| guesses)
+        Ok(guesses)
     }
 
     /// Determines which tokens of a text the second model must read before it can draft.

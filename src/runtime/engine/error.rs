@@ -78,6 +78,12 @@ pub enum EngineError {
     #[error("the model has {n_layers} layers, so drafts must use fewer")]
     TooManyLayers { n_layers: usize },
 
+    /// Drafts from a multi-token-prediction head were requested of a model that has none.
+    #[error(
+        "this model has no multi-token-prediction head, or can’t run it here; choose other drafts"
+    )]
+    NoMtpHead,
+
     /// The logits of early layers were requested of a model that only returns the last ones.
     #[error("this model can’t show its early layers; choose other guidance")]
     NoEarlyExits,

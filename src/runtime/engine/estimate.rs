@@ -19,7 +19,7 @@ pub(super) fn outline(name: String, blueprint: &Blueprint, catalog: &Catalog) ->
     };
     let beside_text = catalog
         .weights()
-        .filter(|entry| !spelling.is_text(&entry.name));
+        .filter(|entry| !spelling.is_text(&entry.name) || is_of_mtp_head(blueprint, &entry.name));
     let n_beside_text: u64 = beside_text.map(TensorEntry::n_values).sum();
     ModelOutline {
         name,
@@ -58,7 +58,7 @@ fn default_cache_bytes(head_dim: usize) -> u64 {
 }
 
 /// Returns how many bytes of weights a decode step reads: all of them except for embedding tables,
-/// of which it reads only a row for each token.
+/// of which it reads only a row for each token, and a head that drafts.
 pub(super) fn n_step_bytes(blueprint: &Blueprint, catalog: &Catalog) -> u64 {
     let spelling = spelling(blueprint, catalog);
     let name = |role| spelling.of(&blueprint.naming.name(role, 0));
@@ -69,10 +69,20 @@ pub(super) fn n_step_bytes(blueprint: &Blueprint, catalog: &Catalog) -> u64 {
         Some(name(TensorRole::LayerInputTable)),
     ];
     let is_read = |entry: &&TensorEntry| {
-        spelling.is_text(&entry.name) && !lookup_tables.contains(&Some(entry.name.clone()))
+        spelling.is_text(&entry.name)
+            && !is_of_mtp_head(blueprint, &entry.name)
+            && !lookup_tables.contains(&Some(entry.name.clone()))
     };
     let read = catalog.weights().filter(is_read);
     used_by_token(blueprint, read, TensorEntry::n_memory_bytes)
+}
+
+/// Returns whether a tensor belongs to a block that predicts tokens after the next one.
+fn is_of_mtp_head(blueprint: &Blueprint, name: &str) -> bool {
+    let layer = ["blk.", "model.layers."]
+        .iter()
+        .find_map(|prefix| name.strip_prefix(prefix)?.split('.').next()?.parse().ok());
+    name.starts_with("mtp.") || layer.is_some_and(|layer: usize| layer >= blueprint.n_layers())
 }
 
 /// Returns what a token uses of tensors, counted by `count`: of the experts only those that it chooses.
@@ -100,7 +110,9 @@ fn used_by_token<'a>(
 fn experts_outline(blueprint: &Blueprint, catalog: &Catalog) -> Option<ExpertsOutline> {
     let experts = blueprint.experts?;
     let spelling = spelling(blueprint, catalog);
-    let of_text = |entry: &&TensorEntry| spelling.is_text(&entry.name);
+    let of_text = |entry: &&TensorEntry| {
+        spelling.is_text(&entry.name) && !is_of_mtp_head(blueprint, &entry.name)
+    };
     let stored = catalog.weights().filter(of_text);
     let stored = stored.filter(|entry| Naming::is_of_experts(&entry.name));
     Some(ExpertsOutline {

@@ -2,7 +2,7 @@
 
 use super::session::Prompt;
 use super::{CausalLm, EngineError, LoadedModel};
-use crate::decoding::{Against, ChainConfig, Drafts, Guidance, TokenId};
+use crate::decoding::{Against, ChainConfig, Drafter, Drafts, Guidance, TokenId};
 use crate::generation::{PieceKind, PromptForm, PromptText, Vocabulary, spell_thoughts};
 
 /// How many more entries one vocabulary may have than the other: embedding tables are padded
@@ -62,13 +62,14 @@ impl LoadedModel {
         let Some(Drafts::Model(drafts)) = chain.drafts else {
             return Ok(());
         };
-        match (drafts.n_layers, self.lm.n_layers()) {
-            (None, _) if self.second().is_none() => Err(EngineError::NoSecondModel),
-            (Some(_), None) => Err(EngineError::LayersUnavailable),
-            (Some(first), Some(n_layers)) if first as usize >= n_layers => {
+        match (drafts.drafter, self.lm.n_layers()) {
+            (Drafter::SecondModel, _) if self.second().is_none() => Err(EngineError::NoSecondModel),
+            (Drafter::FirstLayers(_), None) => Err(EngineError::LayersUnavailable),
+            (Drafter::FirstLayers(first), Some(n_layers)) if first as usize >= n_layers => {
                 Err(EngineError::TooManyLayers { n_layers })
             }
-            (None, _) | (Some(_), Some(_)) => Ok(()),
+            (Drafter::MtpHead, _) if !self.lm.has_mtp_head() => Err(EngineError::NoMtpHead),
+            _ => Ok(()),
         }
     }
 

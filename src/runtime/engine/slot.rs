@@ -15,7 +15,7 @@ use crate::decoding::{
 };
 use crate::generation::{
     Continuation, FinishReason, GenerationConfig, GenerationId, LastToken, Step, StepTime, TextEnd,
-    Vocabulary, spell_thoughts,
+    Vocabulary,
 };
 use crate::kernels::ThreadPool;
 
@@ -90,7 +90,9 @@ impl Slot {
         requested_at: Instant,
     ) -> Self {
         // Settings for which this fails are refused before.
-        spell_thoughts(&mut config.chain, &model.vocabulary).ok();
+        if let Ok(spelled) = model.spelled(&config.chain) {
+            config.chain = spelled;
+        }
         let n_max = model.lm.n_context().saturating_add(1);
         Self {
             id,

@@ -1,5 +1,7 @@
 //! Turns text into token ids, and lists the text of each token.
 
+use std::sync::{Arc, Weak};
+
 use tokenizers::{AddedToken, DecoderWrapper, Encoding, ModelWrapper, Tokenizer as HfTokenizer};
 
 use super::EngineError;
@@ -46,8 +48,8 @@ pub(super) struct Ends {
 #[derive(Debug, Clone)]
 pub(super) enum Splitter {
     /// The tokenizers crate.
-    Crate(Box<HfTokenizer>),
-    SentencePiece(Box<SentencePieceTokenizer>),
+    Crate(Arc<HfTokenizer>),
+    SentencePiece(Arc<SentencePieceTokenizer>),
 }
 
 impl Tokenizer {
@@ -161,6 +163,20 @@ impl Tokenizer {
         Ok(tokens)
     }
 
+    /// Returns a reference that does not keep the tokenizer in memory.
+    fn downgrade(&self) -> WeakTokenizer {
+        WeakTokenizer {
+            splitter: match &self.splitter {
+                Splitter::Crate(inner) => WeakSplitter::Crate(Arc::downgrade(inner)),
+                Splitter::SentencePiece(inner) => {
+                    WeakSplitter::SentencePiece(Arc::downgrade(inner))
+                }
+            },
+            ends: self.ends.clone(),
+            growth: self.growth,
+        }
+    }
+
     /// Returns the number of entries, including added tokens.
     pub fn n_tokens(&self) -> usize {
         match &self.splitter {
@@ -198,7 +214,36 @@ impl Tokenizer {
                 None => Piece::unnamed(TokenId(id)),
             }
         });
+        // Texts keep their vocabulary, which must not keep the tokenizer of a model that is gone.
+        let weak = self.downgrade();
         Vocabulary::new(pieces.collect())
+            .with_encoder(move |text| weak.upgrade()?.encode_continuation(text).ok())
+    }
+}
+
+/// A tokenizer that others own.
+struct WeakTokenizer {
+    splitter: WeakSplitter,
+    ends: Ends,
+    growth: f64,
+}
+
+enum WeakSplitter {
+    Crate(Weak<HfTokenizer>),
+    SentencePiece(Weak<SentencePieceTokenizer>),
+}
+
+impl WeakTokenizer {
+    /// Returns the tokenizer, unless its owners are gone.
+    fn upgrade(&self) -> Option<Tokenizer> {
+        let splitter = match &self.splitter {
+            WeakSplitter::Crate(inner) => Splitter::Crate(inner.upgrade()?),
+            WeakSplitter::SentencePiece(inner) => Splitter::SentencePiece(inner.upgrade()?),
+        };
+        Some(Tokenizer {
+            growth: self.growth,
+            ..Tokenizer::with_ends(splitter, self.ends.clone())
+        })
     }
 }
 
@@ -219,13 +264,13 @@ impl From<HfTokenizer> for Tokenizer {
 
 impl From<HfTokenizer> for Splitter {
     fn from(inner: HfTokenizer) -> Self {
-        Self::Crate(Box::new(inner))
+        Self::Crate(Arc::new(inner))
     }
 }
 
 impl From<SentencePieceTokenizer> for Splitter {
     fn from(inner: SentencePieceTokenizer) -> Self {
-        Self::SentencePiece(Box::new(inner))
+        Self::SentencePiece(Arc::new(inner))
     }
 }
 

@@ -100,7 +100,7 @@ fn set(phrase: &mut Phrase, text: &str, vocabulary: Option<&Vocabulary>) -> bool
     if text == text_of(phrase, vocabulary) {
         return false;
     }
-    let spelled = vocabulary.and_then(|vocabulary| vocabulary.spell_with_special(text));
+    let spelled = vocabulary.and_then(|vocabulary| vocabulary.tokenize(text));
     *phrase = spelled.map_or_else(|| Phrase::Text(text.to_owned()), Phrase::Tokens);
     true
 }

@@ -54,7 +54,7 @@ fn a_forced_token_is_explained_by_its_budget() {
             max_tokens,
             opening: Phrase::Tokens(prompt.iter().take(1).copied().collect()),
             closing: Phrase::Tokens(vec![TokenId(5)]),
-            message: Phrase::default(),
+            ..ThinkingBudget::default()
         })
     };
     let prompt = generation(&[(" fox", 0.5)]).prompt;

@@ -138,7 +138,7 @@ fn a_forced_token_shows_what_it_was_before_the_cut() {
         max_tokens: 1,
         opening: Phrase::Tokens(vec![TokenId(2)]),
         closing: Phrase::Tokens(vec![TokenId(350)]),
-        message: Phrase::default(),
+        ..ThinkingBudget::default()
     });
     let chain = ChainConfig::sampled([budget, temperature(0.5), top_p(0.9)]);
     let tokens = [2, 5].map(TokenId);

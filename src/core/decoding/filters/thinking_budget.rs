@@ -6,7 +6,9 @@ use crate::decoding::dialect::Dialect;
 use crate::decoding::filter::FilterRule;
 use crate::decoding::filter_spec::{FilterSpec, Phase, Ranking};
 use crate::decoding::setting::{Limits, ParamSpec, Scale, SettingError, field};
-use crate::decoding::{Candidates, Filter, FilterKind, History, Need, StageContext, TokenId};
+use crate::decoding::{
+    Candidates, CharacterParts, Filter, FilterKind, History, Need, StageContext, TokenId,
+};
 
 /// Once a thought has `max_tokens` tokens, forces the message and the tag that closes it, token by
 /// token. A budget of [`ThinkingBudget::NO_LIMIT`] or more has no effect.
@@ -25,6 +27,9 @@ pub struct ThinkingBudget {
     /// What is written before the closing tag when a thought is cut off.
     #[serde(default)]
     pub message: Phrase,
+    /// The tokens after which the cut waits for the end of a character, once the model is known.
+    #[serde(skip)]
+    pub characters: CharacterParts,
 }
 
 /// A short text as tokens, or as it was typed while no model has spelled it in tokens.
@@ -69,6 +74,7 @@ impl Default for ThinkingBudget {
             opening: Phrase::default(),
             closing: Phrase::default(),
             message: Phrase::default(),
+            characters: CharacterParts::default(),
         }
     }
 }
@@ -94,8 +100,8 @@ impl ThinkingBudget {
         edges: &[
             "The tokens after the opening tag count, whether the model or the prompt wrote them. The next opening tag begins a new count.",
             "A thought that the model closes earlier is left alone, and a closing tag that it has begun is only completed. llama.cpp begins it again.",
-            "A tag counts if it consists of exactly these tokens. The message is written in the fewest tokens that spell it, which may not be those of the tokenizer.",
-            "The cut can fall within a character that takes several tokens. llama.cpp waits for the end of the character.",
+            "A tag counts if it consists of exactly these tokens. The message is written in the tokens that the tokenizer makes of it.",
+            "The cut waits for the end of a character that takes several tokens. llama.cpp waits for one more token if the character ends with a token of its own.",
             "The forced token stays even if another stage drops or bans it. Under a grammar it must still be possible, or the thought goes on.",
         ],
         example: Some(|| {
@@ -103,7 +109,7 @@ impl ThinkingBudget {
                 max_tokens: 15,
                 opening: Phrase::Tokens(vec![TokenId(0)]),
                 closing: Phrase::Tokens(vec![TokenId(7)]),
-                message: Phrase::default(),
+                ..Self::default()
             })
         }),
         source: "Muennighoff et al. 2025, \"s1: Simple test-time scaling\", arXiv 2501.19393, as the \
@@ -143,7 +149,12 @@ impl ThinkingBudget {
     pub fn forced(&self, history: History<'_>) -> Option<TokenId> {
         let closing = self.closing.tokens();
         let thought = open_thought(history.tokens(), self.opening.tokens(), closing)?;
-        let beyond = thought.get(self.max_tokens as usize..)?;
+        let is_whole = |n: &usize| {
+            let before = thought.get(..*n).unwrap_or_default();
+            !self.characters.end_within_character(before)
+        };
+        let cut = (self.max_tokens as usize..=thought.len()).find(is_whole)?;
+        let beyond = thought.get(cut..)?;
         let forced = [self.message.tokens(), closing].concat();
         let (n_forced, n_closing) = (n_begun(&forced, beyond), n_begun(closing, thought));
         let next = if n_closing > n_forced {
@@ -225,7 +236,7 @@ mod tests {
     use super::{Phrase, ThinkingBudget};
     use crate::decoding::filters::{LogitBias, TopK};
     use crate::decoding::testing::{apply, check_filter_after, logits_of, token_ids};
-    use crate::decoding::{Candidates, Filter, History, SettingError};
+    use crate::decoding::{Candidates, CharacterParts, Filter, History, SettingError, TokenId};
 
     const P: [f32; 5] = [0.1, 0.4, 0.25, 0.15, 0.1];
 
@@ -240,6 +251,7 @@ mod tests {
             opening: phrase(&[1]),
             closing: phrase(&[2]),
             message: phrase(message),
+            ..ThinkingBudget::default()
         }
     }
 
@@ -247,6 +259,29 @@ mod tests {
         let tokens = token_ids(tokens);
         let next = budget.forced(History::new(&tokens, 1));
         next.map(|token| token.0)
+    }
+
+    #[test]
+    fn the_cut_waits_for_the_end_of_a_character() {
+        let bytes = [&b"a"[..], b"<", b">", b"!", &[0xE2, 0x82], &[0xAC]];
+        let tokens = (0..).map(TokenId).zip(bytes);
+        let waiting = ThinkingBudget {
+            characters: CharacterParts::of(tokens),
+            ..budget(1, &[3])
+        };
+        for (tokens, expected) in [
+            (&[1, 4][..], None),
+            (&[1, 4, 5], Some(3)),
+            (&[1, 4, 5, 3], Some(2)),
+            // The message counts from the end of the character.
+            (&[1, 4, 5, 3, 2], None),
+            (&[1, 0], Some(3)),
+            // Something else follows, which ends the wait.
+            (&[1, 4, 0], Some(3)),
+        ] {
+            assert_eq!(forced(&waiting, tokens), expected, "{tokens:?}");
+        }
+        assert_eq!(forced(&budget(1, &[3]), &[1, 4]), Some(3));
     }
 
     #[test]

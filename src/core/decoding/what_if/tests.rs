@@ -42,7 +42,7 @@ fn filter() -> impl Strategy<Value = Filter> {
                 max_tokens,
                 opening: Phrase::Tokens(token_ids(&[7])),
                 closing: Phrase::Tokens(token_ids(&[closing])),
-                message: Phrase::default(),
+                ..ThinkingBudget::default()
             })
         }),
         1 => (1.0..1.5_f32).prop_map(move |penalty| {

@@ -242,7 +242,7 @@ fn a_forced_token_is_back_although_it_was_cut() {
                 max_tokens: 1,
                 opening: phrase(300),
                 closing: phrase(forced),
-                message: Phrase::default(),
+                ..ThinkingBudget::default()
             }),
         ]);
         let run = sampled(&logits, &chain, history, coins);

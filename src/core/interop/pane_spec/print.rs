@@ -54,7 +54,8 @@ const RULES: &str = "  \
   drafts 4 ngram 2     Speculative decoding: guesses up to 4 tokens from where the last 2 occurred
                        before, and verifies them in one forward pass. The text stays the same.
   drafts 4 model       The same with guesses by the model of --draft-model,
-  drafts 4 layers 2    or by the model’s own first two layers.
+  drafts 4 layers 2    by the model’s own first two layers,
+  drafts 2 mtp         or by the multi-token-prediction head in its file.
     … ratio            Accepts guesses by the rule min(1, p/q): more of them, but another text.
 ";
 

@@ -6,8 +6,8 @@ use crate::decoding::filters::{LogitBias, Phrase, ThinkingBudget, TokenBias, Win
 use crate::decoding::rules::BeamScores;
 use crate::decoding::watermark::LayerKeys;
 use crate::decoding::{
-    Against, ChainConfig, DraftRule, Drafts, EarlyLayers, Filter, FilterKind, FilterSpec, Guidance,
-    ModelDrafts, ParamSpec, PromptLookup, Selector, SelectorSpec, SettingError, TokenId,
+    Against, ChainConfig, DraftRule, Drafter, Drafts, EarlyLayers, Filter, FilterKind, FilterSpec,
+    Guidance, ModelDrafts, ParamSpec, PromptLookup, Selector, SelectorSpec, SettingError, TokenId,
 };
 use crate::generation::unescape;
 
@@ -142,9 +142,10 @@ pub(super) fn drafts(words: &mut Words) -> Result<Drafts, PaneSpecError> {
     let (mut model, mut is_lookup, mut rule) = (None, false, None);
     options(words, |option, words| {
         match option {
-            "model" => model = Some(ModelDrafts::usual(None)),
+            "model" => model = Some(ModelDrafts::usual(Drafter::SecondModel)),
+            "mtp" => model = Some(ModelDrafts::usual(Drafter::MtpHead)),
             "layers" => {
-                let mut drafts = ModelDrafts::usual(Some(0));
+                let mut drafts = ModelDrafts::usual(Drafter::FirstLayers(0));
                 for param in ModelDrafts::LAYERS {
                     set(param, param.key, words, &mut drafts)?;
                 }

@@ -187,6 +187,8 @@ fn what_is_printed_reads_back_the_same() {
         "T 0.7, drafts 6 ngram 3",
         "T 0.7, drafts 4 model",
         "T 0.7, drafts 4 layers 2 ratio",
+        "T 0.7, drafts 2 mtp",
+        "T 0.7, drafts 2 mtp ratio",
         "greedy, guide 1.5",
         "T 0.7, guide -0.5 cutoff 0.1 against \"A \\\"sad\\\", short story:\", seed 3",
         "T 0.7, guide 1.5 cutoff 0.1 against model",
@@ -339,6 +341,11 @@ fn an_error_points_at_what_has_no_place() {
         (
             "drafts 4 ngram 2 model",
             "model",
+            "drafts come from a model or from n-grams",
+        ),
+        (
+            "drafts 4 ngram 2 mtp",
+            "mtp",
             "drafts come from a model or from n-grams",
         ),
         (

@@ -9,7 +9,7 @@ use super::fields::{Fields, integer, needs};
 use super::llama::Flavor;
 use super::plan::Plan;
 use super::value::{NamedValues, Value};
-use crate::decoding::{ChainConfig, DraftRule, Drafts, ModelDrafts, PromptLookup};
+use crate::decoding::{ChainConfig, DraftRule, Drafter, Drafts, ModelDrafts, PromptLookup};
 
 /// llama.cpp's settings, by their names in requests if they have one there.
 pub(super) const LLAMA: [&str; 7] = [
@@ -26,13 +26,18 @@ pub(super) const LLAMA: [&str; 7] = [
 pub(super) const VLLM: &str = "speculative_config";
 
 /// The arguments of transformers.
-pub(super) const TRANSFORMERS: [&str; 5] = [
+pub(super) const TRANSFORMERS: [&str; 6] = [
     "prompt_lookup_num_tokens",
     "max_matching_ngram_size",
     "assistant_model",
     "num_assistant_tokens",
     "assistant_early_exit",
+    "use_mtp",
 ];
+
+/// llama.cpp's and vLLM's names for drafts by the model's multi-token-prediction head.
+const LLAMA_MTP: &str = "draft-mtp";
+const VLLM_MTP: &str = "mtp";
 
 /// llama.cpp's default lengths of the n-gram and of its draft, and of a draft by a model.
 const LLAMA_NGRAM: [i64; 2] = [12, 48];
@@ -75,15 +80,22 @@ pub(super) fn write_llama(
             }
         }
         Drafts::Model(ModelDrafts {
-            n_layers: Some(_), ..
+            drafter: Drafter::FirstLayers(_),
+            ..
         }) => plan.tell(format!(
             "{name} has no drafts by the first layers; they are left out"
         )),
         Drafts::Model(drafts) => {
+            match drafts.drafter {
+                Drafter::MtpHead if flavor == Flavor::Server => plan.tell(format!(
+                    "{name} chooses the MTP head when it starts: --spec-type {LLAMA_MTP}"
+                )),
+                Drafter::MtpHead => fields.push(("speculative.type", Value::text(LLAMA_MTP))),
+                Drafter::SecondModel | Drafter::FirstLayers(_) => plan.tell(format!(
+                    "{name} loads the second model when it starts: add --model-draft and its path"
+                )),
+            }
             fields.push(("speculative.n_max", Value::from(drafts.n_drafts)));
-            plan.tell(format!(
-                "{name} loads the second model when it starts: add --model-draft and its path"
-            ));
             if drafts.rule == DraftRule::Ratio {
                 plan.tell(format!(
                     "{name} accepts a draft only if it draws the same token, not with probability \
@@ -109,8 +121,14 @@ pub(super) fn write_transformers(drafts: Option<Drafts>, plan: &mut Plan) -> Nam
                         .to_owned(),
                 );
             }
+            if drafts.drafter == Drafter::MtpHead {
+                plan.tell(
+                    "transformers drafts one token with each of the model’s MTP blocks".to_owned(),
+                );
+                return vec![("use_mtp", Value::Bool(true))];
+            }
             let mut fields = vec![("num_assistant_tokens", Value::from(drafts.n_drafts))];
-            if let Some(n_layers) = drafts.n_layers {
+            if let Drafter::FirstLayers(n_layers) = drafts.drafter {
                 fields.push(("assistant_early_exit", Value::from(n_layers)));
             } else {
                 let model = Value::Code("assistant_model".to_owned());
@@ -131,7 +149,8 @@ pub(super) fn write_openai(drafts: Option<Drafts>, plan: &mut Plan) {
     let entries = match drafts {
         None => return,
         Some(Drafts::Model(ModelDrafts {
-            n_layers: Some(_), ..
+            drafter: Drafter::FirstLayers(_),
+            ..
         })) => {
             return plan.tell(
                 "OpenAI and vLLM have no drafts by the first layers; they are left out".to_owned(),
@@ -142,6 +161,14 @@ pub(super) fn write_openai(drafts: Option<Drafts>, plan: &mut Plan) {
             (text("num_speculative_tokens"), lookup.n_drafts.into()),
             (text("prompt_lookup_max"), lookup.n_gram.into()),
             (text("prompt_lookup_min"), 1_u32.into()),
+        ],
+        Some(Drafts::Model(ModelDrafts {
+            drafter: Drafter::MtpHead,
+            n_drafts,
+            ..
+        })) => vec![
+            (text("method"), text(VLLM_MTP)),
+            (text("num_speculative_tokens"), n_drafts.into()),
         ],
         Some(Drafts::Model(drafts)) => vec![
             (text("method"), text("draft_model")),
@@ -195,8 +222,17 @@ pub(super) fn read_llama(fields: &mut Fields, chain: &mut ChainConfig) -> Result
                 n_drafts: count(n_drafts.or(n_max).unwrap_or(usual_drafts)),
             }))
         }
+        Some(LLAMA_MTP) => {
+            let n_drafts = n_max.unwrap_or(LLAMA_DRAFT);
+            Some(drafted_by(Drafter::MtpHead, n_drafts, DraftRule::SameCoin))
+        }
         None | Some("draft-simple") if n_max.is_some() || model.is_some() => {
-            Some(by_model(n_max.unwrap_or(LLAMA_DRAFT), DraftRule::SameCoin))
+            let n_drafts = n_max.unwrap_or(LLAMA_DRAFT);
+            Some(drafted_by(
+                Drafter::SecondModel,
+                n_drafts,
+                DraftRule::SameCoin,
+            ))
         }
         None | Some("draft-simple") => None,
         Some(_) => {
@@ -228,6 +264,7 @@ pub(super) fn read_transformers(
     let n_layers = fields.integer("assistant_early_exit")?;
     let n_drafts = fields.integer("num_assistant_tokens")?;
     let has_model = fields.take("assistant_model").is_some();
+    let uses_mtp = fields.boolean("use_mtp")?.unwrap_or(false);
     let drafts = match lookup {
         Some(n) => Some(Drafts::Lookup(PromptLookup {
             n_drafts: count(n),
@@ -235,9 +272,10 @@ pub(super) fn read_transformers(
         })),
         None if has_model || n_layers.is_some() => Some(Drafts::Model(ModelDrafts {
             n_drafts: count(n_drafts.unwrap_or(TRANSFORMERS_DRAFT)),
-            n_layers: n_layers.map(count),
+            drafter: n_layers.map_or(Drafter::SecondModel, |n| Drafter::FirstLayers(count(n))),
             rule: DraftRule::Ratio,
         })),
+        None if uses_mtp => Some(drafted_by(Drafter::MtpHead, 1, DraftRule::Ratio)),
         None => None,
     };
     set(drafts, fields, chain);
@@ -285,7 +323,11 @@ pub(super) fn read_vllm(fields: &mut Fields, chain: &mut ChainConfig) -> Result<
                 n_gram: count(n_gram),
             })
         }
-        Some("draft_model") => by_model(n_drafts, DraftRule::Ratio),
+        Some("draft_model") => drafted_by(Drafter::SecondModel, n_drafts, DraftRule::Ratio),
+        // Some versions also have a name for each family.
+        Some(method) if method == VLLM_MTP || method.ends_with("_mtp") => {
+            drafted_by(Drafter::MtpHead, n_drafts, DraftRule::Ratio)
+        }
         other => {
             let method = other.unwrap_or("without a method");
             fields
@@ -298,10 +340,10 @@ pub(super) fn read_vllm(fields: &mut Fields, chain: &mut ChainConfig) -> Result<
     Ok(())
 }
 
-fn by_model(n_drafts: i64, rule: DraftRule) -> Drafts {
+fn drafted_by(drafter: Drafter, n_drafts: i64, rule: DraftRule) -> Drafts {
     Drafts::Model(ModelDrafts {
         n_drafts: count(n_drafts),
-        n_layers: None,
+        drafter,
         rule,
     })
 }
@@ -339,7 +381,8 @@ fn set(drafts: Option<Drafts>, fields: &mut Fields, chain: &mut ChainConfig) {
             .ignored
             .push(format!("Drafts are not supported here: {error}")),
     }
-    if matches!(chain.drafts, Some(Drafts::Model(drafts)) if drafts.n_layers.is_none()) {
+    if matches!(chain.drafts, Some(Drafts::Model(drafts)) if drafts.drafter == Drafter::SecondModel)
+    {
         let sentence = "The second model is not imported; choose it in the settings of the pane";
         fields.ignored.push(sentence.to_owned());
     }

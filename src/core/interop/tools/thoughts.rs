@@ -53,6 +53,7 @@ pub(super) fn read_llama(fields: &mut Fields, chain: &mut ChainConfig) -> Result
         opening: opening.unwrap_or_default(),
         closing: closing.or(other).unwrap_or_default(),
         message: message.unwrap_or_default(),
+        ..ThinkingBudget::default()
     });
     fields.add(budget, &[], &mut chain.stages)
 }

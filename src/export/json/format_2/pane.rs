@@ -16,7 +16,7 @@ use crate::export::json::settings::{Finish, Settings};
 use crate::export::json::{Form, N_VOCAB_MAX, ParseError};
 use crate::generation::{
     ChatMessage, ChatRecord, ChatSettings, EarlierSettings, Generation, ModelInfo, Piece,
-    PromptRecord, TemplateKwargs, Vocabulary,
+    PromptRecord, TemplateKwargs, Vocabulary, note_character_parts,
 };
 
 /// A generation's entry in the file.
@@ -194,7 +194,8 @@ impl Pane {
         let prompt = self.prompt.as_ref().unwrap_or(prompt);
         let filters: Vec<Arc<Filter>> = self.filters.into_iter().map(|known| known.0).collect();
         let grammars: Vec<_> = self.grammars.into_iter().map(|known| known.0).collect();
-        let config = self.settings.0.into_config();
+        let mut config = self.settings.0.into_config();
+        note_character_parts(&mut config.chain, &vocabulary);
         let guidance = config.chain.guidance.clone().map(Arc::new);
         let shared = Shared {
             filters: &filters,

@@ -17,6 +17,7 @@ const HEAD_DIM: Key = Key::new("head_dim", "attention.key_length");
 const VALUE_DIM: Key = Key::gguf("attention.value_length");
 pub(super) const FFN_SIZE: Key = Key::new("intermediate_size", "feed_forward_length");
 const N_CONTEXT: Key = Key::new("max_position_embeddings", "context_length");
+const N_MTP_BLOCKS: Key = Key::gguf("nextn_predict_layers");
 const EPS: Key = Key::new("rms_norm_eps", "attention.layer_norm_rms_epsilon");
 const N_EXPERTS: Key = Key::gguf("expert_count");
 const TIED: Key = Key::config("tie_word_embeddings");
@@ -105,6 +106,7 @@ impl Blueprint {
                 };
                 n_layers
             ],
+            mtp_block: None,
             n_context: ropes
                 .iter()
                 .fold(n_context, |n, rope| n.max(rope.scaling.n_context())),
@@ -148,6 +150,21 @@ impl Blueprint {
             },
             end_tokens: end_tokens::of_facts(facts)?,
         })
+    }
+
+    /// Sets the blocks that predict tokens after the next one apart from the layers, after which
+    /// GGUF files count them. Only the first is used.
+    pub(super) fn split_off_mtp_blocks(&mut self, facts: &Facts<'_>) -> Result<(), EngineError> {
+        let n_blocks = facts.size(N_MTP_BLOCKS)?.unwrap_or(0);
+        self.mtp_block = if facts.is_gguf() {
+            let n_layers = self.n_layers().saturating_sub(n_blocks);
+            let blocks = self.layers.split_off(n_layers);
+            blocks.first().copied()
+        } else {
+            // A folder has the block if it has its tensors.
+            self.layers.last().copied()
+        };
+        Ok(())
     }
 
     /// Switches to interleaved rotary embedding for GGUF files of families for which llama.cpp's

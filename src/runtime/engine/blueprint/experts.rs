@@ -126,7 +126,8 @@ impl Blueprint {
         has_experts: impl Fn(usize) -> bool,
     ) -> Self {
         self.experts = Some(experts);
-        for (index, layer) in self.layers.iter_mut().enumerate() {
+        let layers = self.layers.iter_mut().chain(&mut self.mtp_block);
+        for (index, layer) in layers.enumerate() {
             layer.has_experts = has_experts(index);
             if layer.has_experts && shared_size.is_some() {
                 layer.ffn_size = shared_size;

@@ -63,6 +63,9 @@ pub(super) struct Blueprint {
     /// The inner width of the feed-forward network, except in layers that state another.
     pub ffn_size: usize,
     pub layers: Vec<LayerPlan>,
+    /// The block that predicts the token after the next one, which follows the layers if the file has
+    /// it: a multi-token-prediction head.
+    pub mtp_block: Option<LayerPlan>,
     /// The rotary embeddings that layers refer to by index.
     pub ropes: Vec<Rope>,
     /// Whether the model has a position embedding table.
@@ -148,6 +151,14 @@ impl Blueprint {
     /// Returns the number of layers.
     pub(super) const fn n_layers(&self) -> usize {
         self.layers.len()
+    }
+
+    /// Returns the blueprint with the multi-token-prediction block as its last layer, or `None` if
+    /// the family has no such block.
+    pub(super) fn with_mtp_block(&self) -> Option<Self> {
+        let mut extended = self.clone();
+        extended.layers.push(extended.mtp_block.take()?);
+        Some(extended)
     }
 
     /// Returns the sizes of a layer's keys and values.

@@ -21,6 +21,11 @@ impl Depth<'_> {
     /// All layers.
     pub(super) const ALL: Self = Self::first(usize::MAX);
 
+    /// Returns whether all layers run.
+    pub(super) const fn is_all(&self) -> bool {
+        self.n_layers == usize::MAX
+    }
+
     /// The first layers only.
     pub(super) const fn first(n_layers: usize) -> Self {
         Self {
@@ -28,6 +33,25 @@ impl Depth<'_> {
             exits: &[],
         }
     }
+}
+
+/// What a multi-token-prediction head reads.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct MtpRows<'a> {
+    pub tokens: &'a [TokenId],
+    /// One hidden state for each token.
+    pub hidden: &'a [f32],
+    /// Whether a prediction is wanted, or only keys and values.
+    pub logits_wanted: bool,
+}
+
+/// What a multi-token-prediction head predicts after the last of its rows. Empty if no prediction was
+/// wanted.
+#[derive(Debug, Default)]
+pub(crate) struct MtpOutput {
+    pub logits: Vec<f32>,
+    /// The head's own hidden state, from which it can go on.
+    pub hidden: Vec<f32>,
 }
 
 /// A model's weights on a device, and the forward pass over them.
@@ -48,6 +72,26 @@ pub(crate) trait Backend: Send {
         caches: &mut [Cache<Self::Run>],
         depth: Depth<'_>,
     ) -> Result<Logits, EngineError>;
+
+    /// Returns whether the model has a multi-token-prediction head that the backend can run.
+    fn has_mtp_head(&self) -> bool {
+        false
+    }
+
+    /// Returns the hidden states of some rows of the last pass, as the output head reads them.
+    fn hidden_states(&mut self, _rows: impl Iterator<Item = usize>) -> Vec<f32> {
+        Vec::new()
+    }
+
+    /// Runs the multi-token-prediction head over tokens, each with the hidden state before it, and
+    /// commits them to the head's own cache.
+    fn run_mtp_head(
+        &mut self,
+        _rows: MtpRows<'_>,
+        _cache: &mut Cache<Self::Run>,
+    ) -> Result<MtpOutput, EngineError> {
+        Err(EngineError::NoMtpHead)
+    }
 
     /// Forks a cache.
     fn fork(&mut self, cache: &mut Cache<Self::Run>) -> Result<Cache<Self::Run>, EngineError> {

@@ -21,6 +21,7 @@ mod cpu;
 mod experts;
 mod latent;
 mod loader;
+mod mtp;
 mod norm;
 mod recurrent;
 mod reread;
@@ -36,8 +37,9 @@ use self::backend::{Backend, Depth};
 use self::batch::Place;
 use self::cache::Cache;
 use self::cpu::CpuBackend;
+use self::mtp::MtpState;
 use self::reread::PassRows;
-use self::sequence::{Sequence, Text};
+use self::sequence::{OpenParts, Sequence, Text};
 use self::tensors::TensorBackend;
 use super::blueprint::Blueprint;
 use super::sequences::{RowLimits, Sequences};
@@ -45,6 +47,7 @@ use super::weights::{Checkpoint, LoadStop};
 use super::{
     CausalLm, Compute, EarlyExit, EngineError, ForwardTimes, Logits, Precision, Row, SequenceId,
 };
+use crate::decoding::TokenId;
 use crate::generation::CacheShape;
 use crate::kernels::ThreadPool;
 
@@ -55,6 +58,8 @@ pub(super) struct Decoder<B: Backend> {
     blueprint: Blueprint,
     backend: B,
     sequences: Sequences<Sequence<B::Run>>,
+    /// Whether new sequences keep what the multi-token-prediction head reads.
+    keeps_hidden: bool,
 }
 
 impl Decoder<CpuBackend> {
@@ -88,6 +93,7 @@ impl<B: Backend> Decoder<B> {
             blueprint,
             backend,
             sequences: Sequences::new(),
+            keeps_hidden: false,
         }
     }
 
@@ -131,18 +137,19 @@ impl<B: Backend> CausalLm for Decoder<B> {
         let mut sequence = Sequence::new();
         sequence.text.n_expected = n_expected;
         sequence.text.is_long = self.is_long_text(n_expected);
+        sequence.mtp = self.keeps_hidden.then(MtpState::new);
         self.sequences.add(sequence)
     }
 
     fn fork(&mut self, parent: SequenceId) -> Result<SequenceId, EngineError> {
         let parent = self.sequences.get_mut(parent)?;
-        let cache = self.backend.fork(&mut parent.cache)?;
-        let child = parent.fork_with(cache);
+        let child = parent.fork_with(|cache| self.backend.fork(cache))?;
         Ok(self.sequences.add(child))
     }
 
     fn truncate(&mut self, sequence: SequenceId, n: usize) -> Result<(), EngineError> {
-        self.sequences.get_mut(sequence)?.truncate(n);
+        let width = self.blueprint.hidden_size;
+        self.sequences.get_mut(sequence)?.truncate(n, width);
         Ok(())
     }
 
@@ -153,6 +160,7 @@ impl<B: Backend> CausalLm for Decoder<B> {
         n_expected: usize,
     ) -> Result<usize, EngineError> {
         let is_long = self.is_long_text(n_expected);
+        let width = self.blueprint.hidden_size;
         let sequence = self.sequences.get_mut(sequence)?;
         // Keys that were rotated for a short text are of no use in a long one.
         let n = if is_long == sequence.text.is_long {
@@ -160,10 +168,10 @@ impl<B: Backend> CausalLm for Decoder<B> {
         } else {
             0
         };
-        sequence.truncate(n);
+        sequence.truncate(n, width);
         // What a restored state lacks is for the caller to read, who counts it.
         let n_kept = sequence.cache.n_read();
-        sequence.truncate(n_kept);
+        sequence.truncate(n_kept, width);
         sequence.text.n_expected = n_expected;
         sequence.text.is_long = is_long;
         Ok(n_kept)
@@ -190,6 +198,7 @@ impl<B: Backend> CausalLm for Decoder<B> {
         for id in sequences {
             if let Ok(sequence) = self.sequences.get(*id) {
                 runs.extend(sequence.cache.held_runs());
+                runs.extend(sequence.mtp.iter().flat_map(|mtp| mtp.cache().held_runs()));
                 states.extend(sequence.cache.held_states());
             }
         }
@@ -232,6 +241,23 @@ impl<B: Backend> CausalLm for Decoder<B> {
 
     fn forward_first(&mut self, rows: &[Row], n_layers: usize) -> Result<Logits, EngineError> {
         self.forward_through(rows, Depth::first(n_layers))
+    }
+
+    fn has_mtp_head(&self) -> bool {
+        self.backend.has_mtp_head()
+    }
+
+    fn keep_hidden_states(&mut self) {
+        self.keeps_hidden = self.backend.has_mtp_head();
+    }
+
+    fn draft_with_mtp_head(
+        &mut self,
+        sequence: SequenceId,
+        token: TokenId,
+        n_drafted: usize,
+    ) -> Result<Logits, EngineError> {
+        self.predict(sequence, token, n_drafted)
     }
 
     fn n_exit_layers(&self) -> Option<usize> {
@@ -282,17 +308,16 @@ impl<B: Backend> Decoder<B> {
             return Ok(Logits::new(Vec::new(), self.backend.facts().n_vocab));
         }
         let (ids, mut places) = self.plan(rows)?;
-        let (mut texts, mut caches): (Vec<Text>, Vec<Cache<B::Run>>) = ids
-            .iter()
-            .filter_map(|id| self.sequences.remove(*id))
-            .map(|sequence| (sequence.text, sequence.cache))
-            .unzip();
+        let removed = ids.iter().filter_map(|id| self.sequences.remove(*id));
+        let mut parts = OpenParts::of(removed);
+        let OpenParts { texts, caches, .. } = &mut parts;
+        let mut n_reread = 0;
         let logits = self
-            .reread_changed(&mut places, &mut texts, &mut caches)
-            .and_then(|()| self.reread_missing(&texts, &mut caches))
+            .reread_changed(&mut places, texts, caches)
+            .and_then(|()| self.reread_missing(texts, caches))
             .and_then(|()| {
-                let pass = PassRows::new(rows, &places, &texts, &caches);
-                let n_reread = pass.rows.len() - rows.len();
+                let pass = PassRows::new(rows, &places, texts, caches);
+                n_reread = pass.rows.len() - rows.len();
                 let exits = depth.exits.iter().map(|exit| EarlyExit {
                     row: n_reread + exit.row,
                     ..*exit
@@ -301,7 +326,7 @@ impl<B: Backend> Decoder<B> {
                     exits: &exits.collect::<Vec<_>>(),
                     ..depth
                 };
-                self.run(&pass, &texts, &mut caches, depth)
+                self.run(&pass, texts, caches, depth)
             });
         if logits.is_ok() {
             for (row, place) in rows.iter().zip(&places) {
@@ -309,14 +334,9 @@ impl<B: Backend> Decoder<B> {
                     text.tokens.push(row.token);
                 }
             }
+            self.follow(&mut parts, &places, n_reread, depth);
         }
-        let sequences = texts.into_iter().zip(caches);
-        let sequences = sequences.map(|(text, cache)| Sequence {
-            text,
-            cache,
-            reread: None,
-        });
-        self.sequences.restore(ids.into_iter().zip(sequences));
+        self.sequences.restore(ids.into_iter().zip(parts.joined()));
         logits
     }
 

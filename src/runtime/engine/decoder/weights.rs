@@ -22,6 +22,8 @@ pub(super) struct Weights<F: Form> {
     /// What divides the residual stream into several, if the model does so.
     pub alt_up: Option<AltUpWeights<F>>,
     pub layers: Vec<Layer<F>>,
+    /// What predicts the token after the next one, if the file has it.
+    pub mtp_head: Option<MtpHeadWeights<F>>,
     /// The norm before the output head.
     pub final_norm: NormWeights<F::Vector>,
     /// The output head. `None` if it is tied to the embedding table.
@@ -30,6 +32,8 @@ pub(super) struct Weights<F: Form> {
 
 /// The weights of one layer.
 pub(super) struct Layer<F: Form> {
+    /// Counts from 0; the layer of a multi-token-prediction head follows those of the model.
+    pub index: usize,
     /// What passes information from earlier tokens to later ones: one mixer, two side by side whose
     /// outputs are added, or none.
     pub mixers: Vec<MixerWeights<F>>,
@@ -48,6 +52,18 @@ pub(super) struct Layer<F: Form> {
     pub input: Option<InputWeights<F>>,
     /// Multiplies the layer's output.
     pub scale: Option<f32>,
+}
+
+/// A block that predicts the token after the next one, from the hidden state before a token and this
+/// token's embedding. It shares the embedding table and the output head with the model.
+pub(super) struct MtpHeadWeights<F: Form> {
+    pub token_norm: NormWeights<F::Vector>,
+    pub hidden_norm: NormWeights<F::Vector>,
+    /// Reads the normed embedding, then the normed hidden state.
+    pub input: F::Matrix,
+    pub layer: Layer<F>,
+    /// The norm before the output head. `None` if it is that of the model.
+    pub final_norm: Option<NormWeights<F::Vector>>,
 }
 
 /// A mixer with its projections.
@@ -165,6 +181,7 @@ impl<F: Form> Weights<F> {
         for layer in 0..blueprint.n_layers() {
             layers.push(loader.layer(layer)?);
         }
+        let mtp_head = loader.mtp_head()?;
         let final_norm = loader.final_norm()?;
         let own_head = has_own_head
             .then(|| loader.table(TensorRole::Head, n_vocab))
@@ -180,6 +197,7 @@ impl<F: Form> Weights<F> {
             layer_inputs,
             alt_up,
             layers,
+            mtp_head,
             final_norm,
             own_head,
         })

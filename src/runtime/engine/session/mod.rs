@@ -136,6 +136,13 @@ impl Session {
         panes: impl IntoIterator<Item = (GenerationId, GenerationConfig, Continuation)>,
         requested_at: Instant,
     ) {
+        let panes: Vec<_> = panes.into_iter().collect();
+        if panes
+            .iter()
+            .any(|(_, config, _)| config.chain.drafts_with_mtp_head())
+        {
+            self.model.lm.keep_hidden_states();
+        }
         let model = &self.model;
         let writers = panes.into_iter().map(|(id, config, continuation)| {
             let slot = Slot::new(model, id, config, &prompt.tokens, requested_at)

@@ -122,7 +122,7 @@ impl Catalog {
         let names = || self.weights().map(|entry| entry.name.as_str());
         let ahead: BTreeSet<&str> = names()
             .filter_map(|name| {
-                let parts = [".nextn.", ".eh_proj."];
+                let parts = [".nextn.", ".eh_proj.", ".shared_head."];
                 parts.iter().find_map(|part| name.split_once(part))
             })
             .map(|(block, _)| block)

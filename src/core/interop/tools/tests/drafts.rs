@@ -50,9 +50,15 @@ fn drafts_are_read_from_llama_cpp() {
         ),
         ("--temp 0 --draft-max 0", "", ""),
         (
-            "--temp 0 --spec-type draft-mtp",
+            "--temp 0 --spec-type draft-mtp --spec-draft-n-max 2",
+            "drafts 2 mtp",
             "",
-            "--spec-type draft-mtp is not supported",
+        ),
+        ("--temp 0 --spec-type draft-mtp", "drafts 3 mtp", ""),
+        (
+            "--temp 0 --spec-type draft-eagle3",
+            "",
+            "--spec-type draft-eagle3 is not supported",
         ),
         (
             "{\"temperature\": 0, \"n_predict\": 9, \"speculative.n_max\": 4}",
@@ -92,6 +98,18 @@ fn drafts_are_read_from_vllm_and_transformers() {
         (
             "model.generate(**inputs, assistant_model=small, num_assistant_tokens=5)",
             "drafts 5 model ratio",
+        ),
+        (
+            "vllm serve m --speculative-config '{\"method\": \"mtp\", \"num_speculative_tokens\": 2}'",
+            "drafts 2 mtp ratio",
+        ),
+        (
+            "vllm serve m --speculative-config '{\"method\": \"qwen3_5_mtp\", \"num_speculative_tokens\": 1}'",
+            "drafts 1 mtp ratio",
+        ),
+        (
+            "model.generate(**inputs, use_mtp=True)",
+            "drafts 1 mtp ratio",
         ),
         (
             "model.generate(**inputs, assistant_early_exit=2, num_assistant_tokens=5)",
@@ -164,6 +182,20 @@ fn drafts_are_written_and_losses_named() {
         let (_, notes) = written(tool, layers);
         assert!(notes.contains("no drafts by the first layers"), "{notes}");
     }
+
+    let head = "greedy, drafts 2 mtp";
+    let (text, notes) = written(Tool::LlamaCpp, head);
+    let flags = "--spec-type draft-mtp --spec-draft-n-max 2";
+    assert!(text.contains(flags), "{text}");
+    assert_eq!(notes, "");
+    let (_, notes) = written(Tool::LlamaServer, head);
+    assert!(notes.contains("--spec-type draft-mtp"), "{notes}");
+    let (text, notes) = written(Tool::Transformers, head);
+    assert!(text.contains("use_mtp=True"), "{text}");
+    assert!(notes.contains("one token with each"), "{notes}");
+    let (_, notes) = written(Tool::OpenAi, head);
+    let config = "'{\"method\": \"mtp\", \"num_speculative_tokens\": 2}'";
+    assert!(notes.contains(config), "{notes}");
 }
 
 #[test]
@@ -171,10 +203,12 @@ fn written_drafts_mean_the_same_when_they_are_read() {
     for (tool, description) in [
         (Tool::LlamaCpp, "drafts 6 ngram 3"),
         (Tool::LlamaCpp, "drafts 4 model"),
+        (Tool::LlamaCpp, "drafts 2 mtp"),
         (Tool::LlamaServer, "drafts 4 model"),
         (Tool::Transformers, "drafts 6 ngram 3"),
         (Tool::Transformers, "drafts 4 model ratio"),
         (Tool::Transformers, "drafts 4 layers 2 ratio"),
+        (Tool::Transformers, "drafts 1 mtp ratio"),
     ] {
         let (text, _) = written(tool, &format!("greedy, {description}"));
         assert_eq!(read(&text).0, description, "{text}");

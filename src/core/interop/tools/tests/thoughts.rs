@@ -25,6 +25,7 @@ fn budget(max_tokens: u32, phrases: [&str; 3]) -> ThinkingBudget {
         opening,
         closing,
         message,
+        ..ThinkingBudget::default()
     }
 }
 

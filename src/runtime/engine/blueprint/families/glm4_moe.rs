@@ -34,7 +34,6 @@ const SCALE: Key = Key::new("routed_scaling_factor", "expert_weights_scale");
 const N_GROUPS: Key = Key::new("n_group", "expert_group_count");
 const N_CHOSEN_GROUPS: Key = Key::new("topk_group", "expert_group_used_count");
 const HEAD_NORMS: Key = Key::config("use_qk_norm");
-const N_AHEAD: Key = Key::gguf("nextn_predict_layers");
 const SCORING: Key = Key::gguf("expert_gating_func");
 /// The number of the sigmoid in GGUF.
 const SIGMOID: usize = 2;
@@ -45,10 +44,7 @@ fn blueprint(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
         ..Defaults::WITH_EXPERTS
     };
     let mut base = Blueprint::base(facts, defaults)?;
-    // The blocks that predict tokens after the next come last.
-    let n_ahead = facts.size(N_AHEAD)?.unwrap_or(0);
-    base.layers
-        .truncate(base.n_layers().saturating_sub(n_ahead));
+    base.split_off_mtp_blocks(facts)?;
     let has_head_norms = if facts.is_gguf() {
         facts.has_tensor(&Naming::Gguf.name(TensorRole::QueryNorm, 0))
     } else {

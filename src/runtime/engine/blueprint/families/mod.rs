@@ -62,7 +62,7 @@ struct Family {
     blueprint: fn(&Facts<'_>) -> Result<Blueprint, EngineError>,
 }
 
-static FAMILIES: [Family; 47] = [
+static FAMILIES: [Family; 49] = [
     llama::LLAMA,
     llama::MISTRAL,
     ministral3::MINISTRAL3,
@@ -75,6 +75,7 @@ static FAMILIES: [Family; 47] = [
     qwen35::QWEN35_MOE,
     qwen_moe::QWEN2_MOE,
     qwen_moe::QWEN3_MOE,
+    qwen_moe::QWEN3_VL_MOE,
     qwen_moe::OLMOE,
     gemma::GEMMA,
     gemma::GEMMA2,
@@ -93,6 +94,7 @@ static FAMILIES: [Family; 47] = [
     mamba2::MAMBA2,
     falcon_h1::FALCON_H1,
     nemotron_h::NEMOTRON_H,
+    nemotron_h::NEMOTRON_H_MOE,
     olmo::OLMO,
     olmo2::OLMO2,
     olmo2::OLMO3,

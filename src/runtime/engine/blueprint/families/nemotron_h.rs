@@ -1,14 +1,15 @@
-//! Nemotron-H without experts: each layer is attention, Mamba 2 or a feed-forward network, and
-//! nothing rotates.
+//! Nemotron-H and Nemotron 3: each layer is attention, Mamba 2, a feed-forward network or a mixture of
+//! experts, and nothing rotates.
 
 use super::Family;
 use super::mamba2::{expanded_width, mamba2};
 use crate::engine::EngineError;
 use crate::engine::blueprint::base::{Defaults, FFN_SIZE, N_KV_HEADS};
+use crate::engine::blueprint::experts::ExpertKeys;
 use crate::engine::blueprint::facts::{Facts, Key};
 use crate::engine::blueprint::{
-    Activation, Blueprint, FeedForward, GatedNorm, LayerPlan, Mamba2, Naming, Norm, Recurrence,
-    Scales, StepLimits, Sublayers,
+    Activation, Beside, Blueprint, ExpertGroups, Experts, FeedForward, GatedNorm, LayerPlan,
+    Mamba2, Naming, Norm, Recurrence, Router, Scales, Scoring, StepLimits, Sublayers, TensorRole,
 };
 
 pub(super) const NEMOTRON_H: Family = Family {
@@ -35,8 +36,18 @@ pub(super) const NEMOTRON_H: Family = Family {
         ("num_key_value_heads", "8"),
         ("ssm_state_size", "128"),
         ("time_step_min", "0.001"),
+        ("moe_intermediate_size", "7688"),
+        ("moe_shared_expert_intermediate_size", "7688"),
+        ("n_routed_experts", "8"),
+        ("num_experts_per_tok", "2"),
     ],
     blueprint,
+};
+
+/// The GGUF files of the models with experts, whose folders are as those of the others.
+pub(super) const NEMOTRON_H_MOE: Family = Family {
+    gguf: "nemotron_h_moe",
+    ..NEMOTRON_H
 };
 
 const ACTIVATION: Key = Key::config("mlp_hidden_act");
@@ -52,6 +63,16 @@ const MAMBA_HEADS: Key = Key::config("mamba_n_heads");
 const OLDER_HEAD_DIM: Key = Key::config("attention_head_dim");
 const OLDER_KINDS: Key = Key::config("hybrid_override_pattern");
 const SHORTEST_STEP: Key = Key::config("time_step_min");
+const N_MTP_BLOCKS: Key = Key::gguf("nextn_predict_layers");
+const LATENT_SIZE: Key = Key::new("moe_latent_size", "moe_latent_size");
+const SHARED_SIZE: Key = Key::new(
+    "moe_shared_expert_intermediate_size",
+    "expert_shared_feed_forward_length",
+);
+const NORMALIZES: Key = Key::new("norm_topk_prob", "expert_weights_norm");
+const SCALE: Key = Key::new("routed_scaling_factor", "expert_weights_scale");
+const N_GROUPS: Key = Key::new("n_group", "expert_group_count");
+const N_CHOSEN_GROUPS: Key = Key::new("topk_group", "expert_group_used_count");
 
 /// The head size and the norm's epsilon that transformers assumes.
 const USUAL_HEAD_DIM: usize = 128;
@@ -61,6 +82,7 @@ const USUAL_EPS: f32 = 1e-5;
 #[derive(Clone, Copy)]
 enum Kind {
     Attention,
+    Experts,
     FeedForward,
     Mamba,
 }
@@ -80,20 +102,20 @@ fn blueprint(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
         n_kv_heads: largest(N_KV_HEADS)?,
         ffn_size: largest(FFN_SIZE)?,
         n_layers: Some(kinds.len()),
-        ..Defaults::LLAMA
+        ..Defaults::WITH_EXPERTS
     };
     let base = Blueprint::base(facts, defaults)?;
     let mamba = Recurrence::Mamba2(mamba(facts, base.hidden_size)?);
-    let layers = kinds.into_iter().map(|kind| LayerPlan {
+    let layers = kinds.iter().map(|kind| LayerPlan {
         recurrence: matches!(kind, Kind::Mamba).then_some(mamba),
         sublayers: match kind {
             Kind::Attention | Kind::Mamba => Sublayers::Mixer,
-            Kind::FeedForward => Sublayers::FeedForward,
+            Kind::Experts | Kind::FeedForward => Sublayers::FeedForward,
         },
         ..LayerPlan::default()
     });
     let head_dim = head_dim(facts)?;
-    Ok(Blueprint {
+    let blueprint = Blueprint {
         naming: if facts.is_gguf() {
             Naming::GgufNemotronH
         } else {
@@ -112,6 +134,40 @@ fn blueprint(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
             ..base.scales
         },
         ..base
+    };
+    let has_experts = |layer: usize| matches!(kinds.get(layer), Some(Kind::Experts));
+    if !(0..kinds.len()).any(has_experts) {
+        return Ok(blueprint);
+    }
+    let shared_size = facts.required_size(SHARED_SIZE)?;
+    Ok(blueprint.with_experts(experts(facts)?, Some(shared_size), has_experts))
+}
+
+fn experts(facts: &Facts<'_>) -> Result<Experts, EngineError> {
+    if let Some(size) = facts.size(LATENT_SIZE)?.filter(|size| *size > 0) {
+        let name = facts.name(LATENT_SIZE);
+        return Err(facts.unsupported(format!("{name} {size} in this family")));
+    }
+    let keys = ExpertKeys {
+        n_experts: Key::new("n_routed_experts", "expert_count"),
+        ..ExpertKeys::USUAL
+    };
+    let n_groups = facts.size(N_GROUPS)?.unwrap_or(1);
+    let groups = ExpertGroups {
+        n_groups,
+        n_chosen: facts.size(N_CHOSEN_GROUPS)?.unwrap_or(1),
+    };
+    Ok(Experts {
+        router: Router {
+            scoring: Scoring::Sigmoid,
+            normalizes: facts.flag(NORMALIZES)?.unwrap_or(!facts.is_gguf()),
+            eps: 1e-20,
+            scale: facts.number(SCALE)?.unwrap_or(1.0),
+            choice_bias: true,
+            groups: (n_groups > 1).then_some(groups),
+        },
+        beside: Beside::SharedExpert,
+        ..keys.read(facts)?
     })
 }
 
@@ -178,11 +234,17 @@ fn kinds(facts: &Facts<'_>) -> Result<Vec<Kind>, EngineError> {
             let reason = format!("{heads} and {widths} list different numbers of layers");
             return Err(facts.malformed(reason));
         }
-        let layers = heads.into_iter().zip(widths);
+        // The blocks that predict tokens after the next one come last.
+        let n_blocks = facts.size(N_MTP_BLOCKS)?.unwrap_or(0);
+        let n_layers = heads.len().saturating_sub(n_blocks);
+        let layers = heads.into_iter().zip(widths).take(n_layers).enumerate();
         return Ok(layers
-            .map(|(n_heads, width)| match (n_heads, width) {
+            .map(|(layer, (n_heads, width))| match (n_heads, width) {
                 (0, 0) => Kind::Mamba,
                 (_, 0) => Kind::Attention,
+                _ if facts.has_tensor(&Naming::GgufNemotronH.name(TensorRole::Router, layer)) => {
+                    Kind::Experts
+                }
                 _ => Kind::FeedForward,
             })
             .collect());
@@ -198,7 +260,7 @@ fn kinds(facts: &Facts<'_>) -> Result<Vec<Kind>, EngineError> {
         "attention" | "full_attention" | "*" => Ok(Kind::Attention),
         "mlp" | "-" => Ok(Kind::FeedForward),
         "mamba" | "linear_attention" | "M" => Ok(Kind::Mamba),
-        "moe" | "E" => Err(facts.unsupported("a mixture of experts".to_owned())),
+        "moe" | "E" => Ok(Kind::Experts),
         other => Err(facts.unsupported(format!("layers of type {other:?}"))),
     });
     kinds.collect()

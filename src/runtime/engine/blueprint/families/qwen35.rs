@@ -41,7 +41,6 @@ const SHARED_SIZE: Key = Key::new(
 const LAYER_TYPES: Key = Key::config("layer_types");
 const RECURRENT_LAYERS: Key = Key::gguf("attention.recurrent_layers");
 const INTERVAL: Key = Key::new("full_attention_interval", "full_attention_interval");
-const N_AHEAD: Key = Key::gguf("nextn_predict_layers");
 const GATED: Key = Key::config("attn_output_gate");
 const N_TAPS: Key = Key::new("linear_conv_kernel_dim", "ssm.conv_kernel");
 const N_KEY_HEADS: Key = Key::new("linear_num_key_heads", "ssm.group_count");
@@ -85,10 +84,7 @@ fn blueprint_with(facts: &Facts<'_>, defaults: Defaults) -> Result<Blueprint, En
         ..defaults
     };
     let mut base = Blueprint::base(facts, defaults)?;
-    // The blocks that predict tokens after the next come last.
-    let n_ahead = facts.size(N_AHEAD)?.unwrap_or(0);
-    base.layers
-        .truncate(base.n_layers().saturating_sub(n_ahead));
+    base.split_off_mtp_blocks(facts)?;
     let net = Recurrence::DeltaNet(delta_net(facts)?);
     let is_recurrent = recurrent_layers(facts, base.n_layers())?;
     for (layer, is_recurrent) in base.layers.iter_mut().zip(is_recurrent) {

@@ -1,4 +1,5 @@
-//! Qwen 2 and 3 with experts, and `OLMoE`, which has the experts of Qwen 2 without the shared one.
+//! Qwen 2 and 3 with experts, the text part of Qwen 3 VL with experts, and `OLMoE`, which has the
+//! experts of Qwen 2 without the shared one.
 
 use super::Family;
 use super::qwen::windowed;
@@ -37,6 +38,19 @@ pub(super) const QWEN3_MOE: Family = Family {
         ("num_key_value_heads", "4"),
     ],
     blueprint: qwen3_moe,
+};
+
+pub(super) const QWEN3_VL_MOE: Family = Family {
+    model_type: "qwen3_vl_moe_text",
+    class: "Qwen3VLMoeTextModel",
+    gguf: "qwen3vlmoe",
+    aliases: &[],
+    defaults: &[
+        ("num_experts_per_tok", "4"),
+        ("moe_intermediate_size", "1408"),
+        ("num_key_value_heads", "16"),
+    ],
+    blueprint: qwen3_vl_moe,
 };
 
 pub(super) const OLMOE: Family = Family {
@@ -89,6 +103,33 @@ fn qwen2_moe(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
 
 fn qwen3_moe(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
     let base = windowed(facts, Blueprint::base(facts, Defaults::WITH_EXPERTS)?)?;
+    let experts = qwen3_experts(facts)?;
+    let base = Blueprint {
+        head_norm: Some(HeadNorm::EachHead),
+        ..base
+    };
+    let has_experts = expert_layers(facts)?;
+    Ok(base.with_experts(experts, None, has_experts))
+}
+
+fn qwen3_vl_moe(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
+    let defaults = Defaults {
+        theta: 500_000.0,
+        ..Defaults::WITH_EXPERTS
+    };
+    let mut experts = qwen3_experts(facts)?;
+    // transformers ignores what the file states.
+    experts.router.normalizes = true;
+    experts.transposed = !facts.is_gguf();
+    let base = Blueprint {
+        head_norm: Some(HeadNorm::EachHead),
+        ..Blueprint::base(facts, defaults)?
+    };
+    let has_experts = expert_layers(facts)?;
+    Ok(base.with_experts(experts, None, has_experts))
+}
+
+fn qwen3_experts(facts: &Facts<'_>) -> Result<Experts, EngineError> {
     let n_experts = if facts.size(N_EXPERTS)?.is_some() {
         N_EXPERTS
     } else {
@@ -98,13 +139,7 @@ fn qwen3_moe(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {
         n_experts,
         ..ExpertKeys::USUAL
     };
-    let experts = experts(facts, keys)?;
-    let base = Blueprint {
-        head_norm: Some(HeadNorm::EachHead),
-        ..base
-    };
-    let has_experts = expert_layers(facts)?;
-    Ok(base.with_experts(experts, None, has_experts))
+    experts(facts, keys)
 }
 
 fn olmoe(facts: &Facts<'_>) -> Result<Blueprint, EngineError> {

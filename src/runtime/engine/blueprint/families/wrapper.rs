@@ -16,7 +16,7 @@ struct Wrapper {
     tied_head: bool,
 }
 
-static WRAPPERS: [Wrapper; 7] = [
+static WRAPPERS: [Wrapper; 8] = [
     Wrapper {
         model_type: "gemma3",
         class: "Gemma3ForConditionalGeneration",
@@ -57,6 +57,12 @@ static WRAPPERS: [Wrapper; 7] = [
         model_type: "qwen3_vl",
         class: "Qwen3VLForConditionalGeneration",
         text: "qwen3_vl_text",
+        tied_head: false,
+    },
+    Wrapper {
+        model_type: "qwen3_vl_moe",
+        class: "Qwen3VLMoeForConditionalGeneration",
+        text: "qwen3_vl_moe_text",
         tied_head: false,
     },
 ];

@@ -38,7 +38,7 @@ impl Naming {
             ExpertMatrix::GateUp => "gate_up_proj",
             ExpertMatrix::Down => "down_proj",
         };
-        let stacked = format!("model.layers.{layer}.{}.{part}", self.experts());
+        let stacked = format!("{}.{part}", self.experts(layer));
         let linear = match matrix {
             ExpertMatrix::GateUp => Some("input_linear"),
             ExpertMatrix::Down => Some("output_linear"),
@@ -72,20 +72,19 @@ impl Naming {
             ExpertMatrix::GateUp => "gate_up_proj",
             ExpertMatrix::Down => "down_proj",
         };
-        format!(
-            "model.layers.{layer}.{}.{expert}.{part}.weight",
-            self.experts()
-        )
+        format!("{}.{expert}.{part}.weight", self.experts(layer))
     }
 
-    /// Returns the path of the experts within a layer.
-    const fn experts(self) -> &'static str {
-        match self {
+    /// Returns the path of a layer's experts in a folder.
+    fn experts(self, layer: usize) -> String {
+        let path = match self {
+            Self::Backbone => return format!("backbone.layers.{layer}.mixer.experts"),
             Self::Lfm2 => "feed_forward.experts",
             Self::Mixtral | Self::GraniteHybrid => "block_sparse_moe.experts",
             Self::TransformersWithNormsAfter => "experts",
             _ => "mlp.experts",
-        }
+        };
+        format!("model.layers.{layer}.{path}")
     }
 
     /// Returns whether a tensor of a file holds matrices of experts, which a token uses only if it

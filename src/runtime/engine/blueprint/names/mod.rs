@@ -188,6 +188,15 @@ pub(crate) enum TensorRole {
     LaurelLeft,
     LaurelRight,
     LaurelNorm,
+    /// Computes the input of a multi-token-prediction block from a token's embedding and the hidden
+    /// state before it.
+    MtpInput,
+    /// The norm of that embedding.
+    MtpTokenNorm,
+    /// The norm of that hidden state.
+    MtpHiddenNorm,
+    /// The norm after the block.
+    MtpFinalNorm,
 }
 
 impl TensorRole {
@@ -251,6 +260,12 @@ impl Naming {
         }
     }
 
+    /// Returns what a file calls the multi-token-prediction block after the last layer, if it does
+    /// not count it among the layers: the prefix of a layer's tensors, and what stands for it.
+    pub(crate) fn mtp_prefix(self, layer: usize) -> Option<(String, &'static str)> {
+        (self == Self::Transformers).then(|| (format!("model.layers.{layer}."), "mtp.layers.0."))
+    }
+
     /// Returns the name of one of several tensors that belong together.
     pub(crate) fn listed_name(self, role: TensorRole, index: usize) -> String {
         format!("{}.{index}.weight", self.stem(role, 0))
@@ -287,7 +302,7 @@ impl Naming {
             Self::Lfm2 => tables::lfm2(role),
             Self::Mixtral => tables::mixtral(role),
         };
-        if role.is_global() {
+        if role.is_global() || name.starts_with("mtp.") {
             return name.to_owned();
         }
         match self {

@@ -39,7 +39,9 @@ impl Spelling {
     pub(crate) fn is_text(self, file_name: &str) -> bool {
         match self {
             Self::Usual | Self::Without(_) => true,
-            Self::Nested => file_name.starts_with(NESTED) || file_name.starts_with("lm_head."),
+            Self::Nested => [NESTED, "lm_head.", "mtp."]
+                .iter()
+                .any(|prefix| file_name.starts_with(prefix)),
             Self::OlderNested => file_name.starts_with(OLDER_NESTED),
         }
     }

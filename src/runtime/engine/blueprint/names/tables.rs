@@ -75,6 +75,10 @@ pub(super) const fn gguf(role: TensorRole) -> &'static str {
         TensorRole::LaurelLeft => "laurel_l",
         TensorRole::LaurelRight => "laurel_r",
         TensorRole::LaurelNorm => "laurel_post_norm",
+        TensorRole::MtpInput => "nextn.eh_proj",
+        TensorRole::MtpTokenNorm => "nextn.enorm",
+        TensorRole::MtpHiddenNorm => "nextn.hnorm",
+        TensorRole::MtpFinalNorm => "nextn.shared_head_norm",
     }
 }
 
@@ -99,6 +103,7 @@ pub(super) const fn gguf_seed_oss(role: TensorRole) -> &'static str {
     }
 }
 
+#[expect(clippy::too_many_lines, reason = "one line for each role")]
 pub(super) const fn transformers(role: TensorRole) -> &'static str {
     match role {
         TensorRole::Embedding => "model.embed_tokens",
@@ -179,6 +184,10 @@ pub(super) const fn transformers(role: TensorRole) -> &'static str {
         TensorRole::LaurelLeft => "laurel.linear_left",
         TensorRole::LaurelRight => "laurel.linear_right",
         TensorRole::LaurelNorm => "laurel.post_laurel_norm",
+        TensorRole::MtpInput => "mtp.fc",
+        TensorRole::MtpTokenNorm => "mtp.pre_fc_norm_embedding",
+        TensorRole::MtpHiddenNorm => "mtp.pre_fc_norm_hidden",
+        TensorRole::MtpFinalNorm => "mtp.norm",
     }
 }
 
@@ -219,6 +228,10 @@ pub(super) const fn backbone(role: TensorRole) -> &'static str {
         TensorRole::MambaOutput => "mixer.out_proj",
         TensorRole::FfnUp => "mixer.up_proj",
         TensorRole::FfnDown => "mixer.down_proj",
+        TensorRole::Router => "mixer.gate",
+        TensorRole::ExpertChoiceBias => "mixer.gate.e_score_correction_bias",
+        TensorRole::SharedUp => "mixer.shared_experts.up_proj",
+        TensorRole::SharedDown => "mixer.shared_experts.down_proj",
         other => transformers(other),
     }
 }
@@ -246,6 +259,10 @@ pub(super) const fn glm4_moe(role: TensorRole) -> &'static str {
         TensorRole::SharedGate => "mlp.shared_experts.gate_proj",
         TensorRole::SharedUp => "mlp.shared_experts.up_proj",
         TensorRole::SharedDown => "mlp.shared_experts.down_proj",
+        TensorRole::MtpInput => "eh_proj",
+        TensorRole::MtpTokenNorm => "enorm",
+        TensorRole::MtpHiddenNorm => "hnorm",
+        TensorRole::MtpFinalNorm => "shared_head.norm",
         other => transformers(other),
     }
 }

@@ -73,10 +73,17 @@ fn a_text_part_that_can_not_run_is_named() {
     };
     assert!(wrapped(&outer("qwen3_vl"), &sizes).is_ok());
     assert!(wrapped(&outer("qwen3_5"), &sizes).is_ok());
+    let mut with_experts = sizes.clone();
+    with_experts["num_experts"] = json!(4);
+    assert!(wrapped(&outer("qwen3_vl_moe"), &with_experts).is_ok());
     assert!(wrapped(&outer("mistral3"), &typed("ministral3")).is_ok());
     for (outer, text, expected) in [
         (outer("mistral3"), typed("rwkv7"), "architecture yet: rwkv7"),
-        (outer("qwen3_vl_moe"), sizes.clone(), "yet: qwen3_vl_moe"),
+        (
+            outer("qwen3_omni_moe"),
+            sizes.clone(),
+            "yet: qwen3_omni_moe",
+        ),
         (outer("qwen3_vl"), json!({}), "hidden_size is missing"),
         (outer("gemma3"), json!(3), "text_config is not an object"),
     ] {

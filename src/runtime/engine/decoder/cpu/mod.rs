@@ -9,6 +9,7 @@ mod experts;
 mod head;
 mod layer_inputs;
 mod mixers;
+mod mtp_head;
 mod output;
 mod projection;
 mod rows;
@@ -21,7 +22,7 @@ use self::attention::CpuAttention;
 use self::experts::{ExpertMemory, Mixture};
 use self::rows::{ActivateRow, AddResidual, NormRow, each_row};
 use self::run::CpuRun;
-use super::backend::{Backend, Depth, Facts};
+use super::backend::{Backend, Depth, Facts, MtpOutput, MtpRows};
 use super::batch::{Place, RotaryAngles};
 use super::cache::Cache;
 use super::norm::NormWeights;
@@ -186,14 +187,11 @@ impl Model {
 
     fn layer(
         &self,
-        index: usize,
+        layer: &Layer<Slices>,
         batch: &mut Batch<'_>,
         buffers: &mut Buffers,
         times: &mut ForwardTimes,
     ) -> Result<(), EngineError> {
-        let Some(layer) = self.weights.layers.get(index) else {
-            return Ok(());
-        };
         if let Some(laurel) = &layer.laurel {
             self.compute_laurel(layer, laurel, buffers);
         }
@@ -204,7 +202,7 @@ impl Model {
             Self::join_laurel(buffers);
         }
         if layer.dense.is_some() || layer.experts.is_some() {
-            self.feed_forward(index, layer, buffers, times)?;
+            self.feed_forward(layer.index, layer, buffers, times)?;
         }
         Ok(())
     }
@@ -361,6 +359,31 @@ impl Backend for CpuBackend {
         (cache_type.n_bytes(head_dim), format)
     }
 
+    fn has_mtp_head(&self) -> bool {
+        self.model.weights.mtp_head.is_some()
+    }
+
+    fn hidden_states(&mut self, rows: impl Iterator<Item = usize>) -> Vec<f32> {
+        self.model.hidden_states(rows, &mut self.buffers)
+    }
+
+    fn run_mtp_head(
+        &mut self,
+        rows: MtpRows<'_>,
+        cache: &mut Cache<CpuRun>,
+    ) -> Result<MtpOutput, EngineError> {
+        let n_before = cache.n_read();
+        cache.begin_pass(rows.tokens.len(), n_before);
+        let output = self.model.run_mtp_head(rows, cache, &mut self.buffers);
+        if output.is_ok() {
+            cache.commit(rows.tokens.len());
+            cache.end_pass();
+        } else {
+            cache.abandon_pass();
+        }
+        output
+    }
+
     fn fork(&mut self, cache: &mut Cache<CpuRun>) -> Result<Cache<CpuRun>, EngineError> {
         if cache.n_shared() > 0 && (1..=N_MAX_COPIED_TOKENS).contains(&cache.n_tail()) {
             return Ok(cache.fork_with(cache.tail().clone()));
@@ -400,7 +423,7 @@ impl Backend for CpuBackend {
             if let Some(alt_up) = &layer.alt_up {
                 model.predict(alt_up, buffers);
             }
-            model.layer(index, &mut batch, buffers, times)?;
+            model.layer(layer, &mut batch, buffers, times)?;
             match (&layer.alt_up, &layer.input) {
                 (Some(alt_up), input) => model.correct(alt_up, input.as_ref(), index, buffers),
                 (None, Some(input)) => model.add_input(input, index, buffers),

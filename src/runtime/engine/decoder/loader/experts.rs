@@ -1,16 +1,17 @@
 //! Loads mixtures of experts.
 
 use super::Loader;
-use crate::engine::blueprint::{Beside, ExpertMatrix, Experts, Matrices, TensorRole};
+use crate::engine::blueprint::{Beside, ExpertMatrix, Experts, FeedForward, Matrices, TensorRole};
 use crate::engine::decoder::backend::Form;
 use crate::engine::decoder::experts::{ExpertLayer, OwnNorms, StoredExpert};
 use crate::engine::decoder::norm::NormWeights;
 use crate::engine::decoder::weights::DenseNetwork;
 use crate::engine::weights::{LoadStop, StoredTensor};
 
-/// How a layer stores the gate and up projections of its experts.
+/// How a layer stores the projections that its experts read.
 const FUSED: &[ExpertMatrix] = &[ExpertMatrix::GateUp];
 const SEPARATE: &[ExpertMatrix] = &[ExpertMatrix::Gate, ExpertMatrix::Up];
+const UNGATED: &[ExpertMatrix] = &[ExpertMatrix::Up];
 
 impl<F: Form> Loader<'_, '_, F> {
     /// Loads the mixture of a layer, or returns `None` if it has none.
@@ -68,7 +69,10 @@ impl<F: Form> Loader<'_, '_, F> {
             Some(Beside::SharedExpert | Beside::GatedSharedExpert)
                 if self.blueprint.matrices == Matrices::Separate =>
             {
-                let input = vec![(TensorRole::SharedGate, ffn), (TensorRole::SharedUp, ffn)];
+                let mut input = vec![(TensorRole::SharedUp, ffn)];
+                if !self.is_ungated() {
+                    input.insert(0, (TensorRole::SharedGate, ffn));
+                }
                 (input, TensorRole::SharedDown)
             }
             _ => (self.ffn_roles(ffn), TensorRole::FfnDown),
@@ -78,6 +82,11 @@ impl<F: Form> Loader<'_, '_, F> {
             input: self.projection(layer, &input, hidden, biases.ffn)?,
             down: self.projection(layer, &[(down, hidden)], ffn, biases.ffn)?,
         }))
+    }
+
+    /// Returns whether feed-forward networks have no gate.
+    const fn is_ungated(&self) -> bool {
+        matches!(self.blueprint.feed_forward, FeedForward::Plain(_))
     }
 
     /// Takes a vector with one number for each expert.
@@ -130,7 +139,9 @@ impl<F: Form> Loader<'_, '_, F> {
         plan: Experts,
     ) -> Result<Vec<StoredExpert>, LoadStop> {
         let (hidden, ffn) = (self.blueprint.hidden_size, plan.ffn_size);
-        let layout = if self.stacked_name(ExpertMatrix::GateUp, layer).is_some() {
+        let layout = if self.is_ungated() {
+            UNGATED
+        } else if self.stacked_name(ExpertMatrix::GateUp, layer).is_some() {
             FUSED
         } else {
             SEPARATE
@@ -194,10 +205,13 @@ impl<F: Form> Loader<'_, '_, F> {
             let shape = [n_rows, width];
             return names.iter().map(|name| self.take(name, &shape)).collect();
         };
-        // Blocks of four bits are stored in the usual order even there.
+        // Blocks of four bits are stored in the usual order even there, as are the files of some
+        // tools.
+        let transposed = [plan.n_all, width, n_rows];
+        let stored = self.checkpoint.shape(&self.file_name(&name));
         let is_transposed = plan.transposed && !self.is_quantized(&name);
-        if is_transposed {
-            let stacked = self.take(&name, &[plan.n_all, width, n_rows])?;
+        if is_transposed && stored.is_none_or(|shape| shape == transposed) {
+            let stacked = self.take(&name, &transposed)?;
             let matrices = stacked.unstacked().into_iter();
             return Ok(matrices.map(StoredTensor::transposed).collect());
         }

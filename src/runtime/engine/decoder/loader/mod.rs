@@ -4,6 +4,7 @@ mod alt_up;
 mod experts;
 mod latent;
 mod layer_inputs;
+mod mtp_head;
 mod recurrent;
 
 use super::attention::{AttentionLayer, HeadNorms, HeadShape};
@@ -24,6 +25,8 @@ pub(super) struct Loader<'a, 'b, F> {
     form: &'a F,
     /// How this file spells the names of its tensors.
     spelling: Spelling,
+    /// What the names of one layer begin with, and what the file has instead.
+    renamed: Option<(String, &'static str)>,
     /// How many weights have been loaded so far.
     pub n_params: u64,
 }
@@ -40,6 +43,7 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
             blueprint,
             form,
             spelling: blueprint.naming.spelling(has_tensor),
+            renamed: None,
             checkpoint,
             n_params: 0,
         }
@@ -107,6 +111,7 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
         }
         let roles = [TensorRole::FfnNorm, TensorRole::FfnNormAfter];
         Ok(Layer {
+            index: layer,
             mixers,
             mixer_norms,
             ffn_norms: self.norms(roles, plan.has_feed_forward(), layer)?,
@@ -416,6 +421,11 @@ impl<'a, 'b, F: Form> Loader<'a, 'b, F> {
 
     /// Returns a tensor's name as this file spells it.
     fn file_name(&self, name: &str) -> String {
+        if let Some((usual, instead)) = &self.renamed
+            && let Some(rest) = name.strip_prefix(usual)
+        {
+            return format!("{instead}{rest}");
+        }
         self.spelling.of(name)
     }
 }
