@@ -43,7 +43,7 @@ pub(super) fn foot_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>
 
 /// Returns what the button does: it judges answers if any task has a check.
 fn verb(prompts: &PromptsTab) -> &'static str {
-    if prompts.view == TaskView::AnySetting {
+    if prompts.view == TaskView::AnySetting && prompts.form.n_swept_answers() == 0 {
         return "Compute";
     }
     match prompts.form.tasks() {
@@ -56,16 +56,16 @@ fn verb(prompts: &PromptsTab) -> &'static str {
 fn status_ui(ui: &mut Ui, prompts: &PromptsTab, reason: Option<&str>) {
     let theme = Theme::of(ui);
     let table = prompts.runs.table.as_ref();
-    let curve = prompts.runs.curve.as_ref();
+    let sweep = prompts.runs.sweep.as_ref();
     let running = table.filter(|run| run.is_running());
     let running = running.map(|run| (run.fraction(), run.summary()));
     let running = running.or_else(|| {
-        let run = curve.filter(|run| run.is_running())?;
+        let run = sweep.filter(|run| run.is_running())?;
         Some((run.fraction(), run.summary()))
     });
     let status = match prompts.view {
         TaskView::Table => table.map(|run| &run.status),
-        TaskView::AnySetting => curve.map(|run| &run.status),
+        TaskView::AnySetting => sweep.map(|run| &run.status),
     };
     if let Some((fraction, summary)) = running {
         progress_bar(ui, fraction);
