@@ -78,7 +78,7 @@ impl TasksRecord<'_> {
             "pairs": pairs.collect::<Vec<_>>(),
             "sentences": self.sentences(),
             "curve": curve.map(|(sweep, _)| self.curve_json(sweep)),
-            "sweep": self.sweep.map(|(sweep, reading)| self.sweep_json(sweep, reading)),
+            "sweep": self.sweep.map(|(sweep, reading)| sweep_json(sweep, reading)),
             "tasks": tasks.collect::<Vec<_>>(),
         });
         let mut bytes = serde_json::to_vec_pretty(&document).unwrap_or_default();
@@ -112,32 +112,6 @@ impl TasksRecord<'_> {
             "setting": curve.axis.parameter.key(),
             "n_tasks": curve.exact_tasks(self.results).len(),
             "share_right": points.collect::<Vec<_>>(),
-        })
-    }
-
-    fn sweep_json(&self, sweep: &TaskSweep, reading: &SweepReading) -> Value {
-        let axes = std::iter::once(&sweep.axis).chain(&sweep.columns);
-        let settings = axes.map(|axis| axis.parameter.key());
-        let cells = (0..sweep.n_cells()).map(|cell| {
-            let values = sweep.values_of(cell).map(|(_, value)| value);
-            let exact = reading.points.get(cell).map(|point| {
-                json!({
-                    "at_least": point.share.at_least,
-                    "at_most": point.share.at_most,
-                })
-            });
-            json!({
-                "values": values.collect::<Vec<_>>(),
-                "share_right": reading.shares.get(cell).map(estimate_json),
-                "exact": exact,
-                "drawn": reading.drawn_cells().nth(cell).map(drawn_json),
-            })
-        });
-        json!({
-            "settings": settings.collect::<Vec<_>>(),
-            "n_exact_tasks": reading.n_tasks,
-            "n_drawn_tasks": reading.n_drawn_tasks(),
-            "cells": cells.collect::<Vec<_>>(),
         })
     }
 
@@ -228,6 +202,33 @@ impl TasksRecord<'_> {
         }
         table.into_bytes()
     }
+}
+
+/// Renders what was found in each cell.
+fn sweep_json(sweep: &TaskSweep, reading: &SweepReading) -> Value {
+    let axes = std::iter::once(&sweep.axis).chain(&sweep.columns);
+    let settings = axes.map(|axis| axis.parameter.key());
+    let cells = (0..sweep.n_cells()).map(|cell| {
+        let values = sweep.values_of(cell).map(|(_, value)| value);
+        let exact = reading.points.get(cell).map(|point| {
+            json!({
+                "at_least": point.share.at_least,
+                "at_most": point.share.at_most,
+            })
+        });
+        json!({
+            "values": values.collect::<Vec<_>>(),
+            "share_right": reading.shares.get(cell).map(estimate_json),
+            "exact": exact,
+            "drawn": reading.drawn_cells().nth(cell).map(drawn_json),
+        })
+    });
+    json!({
+        "settings": settings.collect::<Vec<_>>(),
+        "n_exact_tasks": reading.n_tasks,
+        "n_drawn_tasks": reading.n_drawn_tasks(),
+        "cells": cells.collect::<Vec<_>>(),
+    })
 }
 
 fn estimate_json(estimate: &ShareEstimate) -> Value {
