@@ -121,6 +121,75 @@ fn the_answers_are_judged_and_their_probability_is_exact() {
 }
 
 #[test]
+fn answers_are_drawn_over_one_or_two_numbers() {
+    let (_folder, path) = list(
+        "tasks.csv",
+        "prompt,expected\nOnce,contains: a\nThe,equals: \" x\"\n",
+    );
+    let words = [
+        path.to_str().unwrap(),
+        "--tokens",
+        "4",
+        "--stop",
+        " ",
+        "--seeds",
+        "3",
+    ];
+    let temperature = ["--vary", "temp 0.5 1"];
+    let words = [&words[..], &TWO_PANES[..], &temperature[..]].concat();
+    let found = json(&words);
+    let sweep = &found["sweep"];
+    assert_eq!(sweep["settings"], serde_json::json!(["temp"]));
+    assert_eq!(
+        (&sweep["n_exact_tasks"], &sweep["n_drawn_tasks"]),
+        (&1.into(), &2.into())
+    );
+    let cells = sweep["cells"].as_array().unwrap();
+    assert_eq!(cells.len(), 2);
+    for (cell, value) in cells.iter().zip([0.5, 1.0]) {
+        assert_eq!(cell["values"], serde_json::json!([value]));
+        let drawn = &cell["drawn"];
+        assert!(drawn["share_right"]["interval"].is_array());
+        assert!(drawn["n_different"].as_f64().unwrap() >= 1.0, "{drawn}");
+        assert!(drawn["n_tokens"].as_f64().unwrap() >= 1.0, "{drawn}");
+        assert!(drawn["secs"].as_f64().unwrap() > 0.0, "{drawn}");
+    }
+    let report = stdout(&quartet("prompts", &words));
+    assert!(
+        report.contains("right, drawn  different answers  tokens  seconds"),
+        "{report}"
+    );
+    let top_p = ["--vary", "top-p 0.8 0.9 1", "--seeds", "0"];
+    let words: Vec<&str> = words
+        .into_iter()
+        .filter(|it| !["--seeds", "3"].contains(it))
+        .collect();
+    let words = [&words[..], &top_p[..]].concat();
+    let found = json(&words);
+    assert_eq!(found["sweep"]["cells"].as_array().unwrap().len(), 6);
+    assert_eq!(found["curve"], Value::Null);
+    let sentences = found["sentences"].to_string();
+    assert!(sentences.contains("is best, with"), "{sentences}");
+    let report = stdout(&quartet("prompts", &words));
+    assert!(report.contains("Temperature ↓ Top-p →"), "{report}");
+
+    let budget = [
+        path.to_str().unwrap(),
+        "--vary",
+        "think 0 64",
+        "--pane",
+        "T 1",
+    ];
+    let output = quartet("prompts", &budget);
+    assert!(!output.status.success());
+    assert!(
+        stderr(&output).contains("which the thinking budget needs"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
 fn a_check_is_tried_on_a_text() {
     let checks = ["--check", "equals: Oslo", "--check", "contains: os"];
     let right = quartet("prompts", &[&["--try", "Oslo"], &checks[..2]].concat());

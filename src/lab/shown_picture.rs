@@ -23,7 +23,7 @@ impl Lab {
             }
             LabTab::Prompts => {
                 let runs = &self.prompts.runs;
-                let is_there = runs.table.is_some() || runs.curve.is_some();
+                let is_there = runs.table.is_some() || runs.sweep.is_some();
                 is_there.then(|| Document::new(PromptsDocument::Picture(format)))?
             }
             LabTab::Influence => {

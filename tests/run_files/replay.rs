@@ -40,8 +40,9 @@ fn a_hundred_random_runs_repeat_alone_and_batched() {
         }
         let pairs = some.iter().zip(&now);
         let replays: Vec<TextReplay> = pairs.map(|(then, now)| TextReplay::of(then, now)).collect();
+        let places: Vec<usize> = (0..replays.len()).collect();
         assert_eq!(
-            Comparison::of(&replays),
+            Comparison::of(&replays, &places),
             Comparison::Identical,
             "{n_together}"
         );

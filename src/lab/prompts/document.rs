@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::figures::{Curve, TaskResults, TasksReading};
+use super::figures::{SweepReading, TaskResults, TaskSweep, TasksReading};
 use super::picture::tasks_drawing;
 use super::record::TasksRecord;
-use super::state::{CurveRun, TaskView, TasksRun};
+use super::state::{SweepRun, TaskView, TasksRun};
 use crate::generation::{Limits, ModelInfo};
 use crate::state::{AppState, DocumentKind, PictureFormat, Unsaved};
 use crate::ui::documents::{Content, Render, RenderedDocument};
@@ -64,7 +64,7 @@ impl RenderedDocument for PromptsDocument {
         let prompts = &state.lab.prompts;
         let shown = match prompts.view {
             TaskView::Table => prompts.runs.table.as_ref().map(Shown::table),
-            TaskView::AnySetting => prompts.runs.curve.as_ref().map(Shown::curve),
+            TaskView::AnySetting => prompts.runs.sweep.as_ref().map(Shown::sweep),
         };
         let shown = shown.ok_or("there are no answers")?;
         Ok(Box::new(move || {
@@ -73,7 +73,10 @@ impl RenderedDocument for PromptsDocument {
                 reading: &shown.reading,
                 model: &shown.model,
                 limits: &shown.limits,
-                curve: shown.curve.as_ref(),
+                sweep: shown
+                    .sweep
+                    .as_ref()
+                    .map(|(sweep, reading)| (sweep, reading)),
             };
             match document {
                 Self::Picture(format) => {
@@ -93,7 +96,7 @@ struct Shown {
     reading: TasksReading,
     model: Arc<ModelInfo>,
     limits: Limits,
-    curve: Option<Curve>,
+    sweep: Option<(TaskSweep, SweepReading)>,
 }
 
 impl Shown {
@@ -103,17 +106,17 @@ impl Shown {
             reading: run.reading.clone(),
             model: Arc::clone(&run.model.info),
             limits: run.limits.clone(),
-            curve: None,
+            sweep: None,
         }
     }
 
-    fn curve(run: &CurveRun) -> Self {
+    fn sweep(run: &SweepRun) -> Self {
         Self {
             results: run.results.clone(),
             reading: TasksReading::default(),
             model: Arc::clone(&run.model.info),
             limits: run.limits.clone(),
-            curve: Some(run.curve.clone()),
+            sweep: Some((run.sweep.clone(), run.reading.clone())),
         }
     }
 }

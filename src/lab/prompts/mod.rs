@@ -18,11 +18,11 @@ pub use document::PromptsDocument;
 pub use figures::statistics::{Paired, PromptShare, ShareEstimate, differences, is_decided};
 pub(super) use page::TAB;
 pub use plan::{
-    ExactFound, ExactShare, ReadPrompt, Spelling, TaskNews, TaskText, TaskUpdate, TasksPlan,
-    task_seed,
+    ExactFound, ExactShare, ForkFound, ForkPlan, ReadPrompt, Spelling, TaskNews, TaskText,
+    TaskUpdate, TasksPlan, task_seed,
 };
 pub use record::TasksRecord;
 pub use state::{
-    CurveRun, EXAMPLES, KeptAnswers, PromptsCommand, PromptsSettings, PromptsTab, StopAt, TaskRuns,
-    TaskSource, TaskView, TasksForm, TasksRun,
+    EXAMPLES, ForkRun, KeptAnswers, PromptsCommand, PromptsSettings, PromptsTab, StopAt, SweepRun,
+    TaskRuns, TaskSource, TaskView, TasksForm, TasksRun,
 };

@@ -5,7 +5,7 @@ use super::record::TasksRecord;
 use crate::state::PictureStyle;
 use crate::ui::pictures::{Palette, lab_svg, model_words};
 
-/// Renders the table, or the curve if there is one, as SVG.
+/// Renders the table, or the sweep if there is one, as SVG.
 pub(crate) fn tasks_drawing(
     record: &TasksRecord<'_>,
     palette: Palette,
@@ -14,7 +14,7 @@ pub(crate) fn tasks_drawing(
     let plot = TasksPlot {
         results: record.results,
         reading: record.reading,
-        curve: record.curve,
+        sweep: record.sweep,
     };
     lab_svg(&plot, &caption(record), palette, style)
 }

@@ -2,11 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::decoding::{ChainConfig, SplitMix64, TokenId};
+use crate::decoding::{ChainConfig, Sampled, SplitMix64, TokenId};
+use crate::generation::formatting::grouped;
 use crate::generation::{Limits, PromptText, SweepText};
 
-/// The maximum number of answers in a run, which bounds its memory.
-pub(super) const N_MAX_RUN: usize = 1_000_000;
+/// The maximum numbers of answers, of their tokens and of probabilities in a run, which bound its
+/// memory: a token takes 4 bytes and its text about as much.
+const N_MAX_ANSWERS: usize = 1_000_000;
+const N_MAX_TOKENS: usize = 200_000_000;
+const N_MAX_SHARES: usize = 1_000_000;
 
 /// Prompts to answer, and the settings under which to answer them.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,6 +26,50 @@ pub struct TasksPlan {
     /// The seed of the list, from which each task has its own.
     pub seed: u64,
     pub limits: Limits,
+}
+
+/// How large a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct RunSize {
+    pub n_tasks: usize,
+    /// The number of settings, with those in which numbers are varied.
+    pub n_settings: usize,
+    /// The number of answers to each task under each of the settings.
+    pub n_answers: usize,
+    /// The maximum number of tokens of an answer.
+    pub n_tokens: usize,
+    /// Whether probabilities are computed.
+    pub is_exact: bool,
+}
+
+impl RunSize {
+    /// Returns why a run of this size would take too much memory.
+    pub(super) fn refusal(self) -> Option<String> {
+        let n_shares = self.n_tasks.saturating_mul(self.n_settings);
+        let n_answers = n_shares.saturating_mul(self.n_answers);
+        let n_tokens = n_answers.saturating_mul(self.n_tokens);
+        let probs = if self.is_exact { n_shares } else { 0 };
+        let limits = [
+            (
+                n_answers,
+                N_MAX_ANSWERS,
+                "answers",
+                "fewer answers to each task",
+            ),
+            (
+                n_tokens,
+                N_MAX_TOKENS,
+                "tokens",
+                "fewer answers or fewer tokens",
+            ),
+            (probs, N_MAX_SHARES, "probabilities", "fewer values"),
+        ];
+        let exceeded = limits.into_iter().find(|(n, most, ..)| n > most);
+        exceeded.map(|(n, most, what, remedy)| {
+            let [n, most] = [n, most].map(|n| grouped(n as f64));
+            format!("These are up to {n} {what}, and at most {most} are kept; choose {remedy}")
+        })
+    }
 }
 
 /// Returns the seed of the first answer to a task; the others follow it. It is 32 bits of the task's
@@ -40,6 +88,26 @@ pub struct TaskText {
     pub prompt: PromptText,
     /// The texts that are exactly the right answers. Empty if a right answer can't be listed.
     pub right: Vec<String>,
+}
+
+/// A choice to look into: the token after those that answers have in common.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ForkPlan {
+    pub prompt: PromptText,
+    /// The tokens after the prompt that the answers have in common.
+    pub shared: Vec<TokenId>,
+    pub chain: ChainConfig,
+    /// The seeds of the answers.
+    pub seeds: Vec<u64>,
+}
+
+/// What a chain draws at one place with several coins.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ForkFound {
+    /// The tokens of the prompt.
+    pub prompt: Vec<TokenId>,
+    /// What it draws with the coin of each seed, in the order of the plan.
+    pub draws: Vec<Sampled>,
 }
 
 /// What the engine reports of a task, given by its index.
@@ -64,6 +132,8 @@ pub enum TaskNews {
     Done {
         /// How long the engine has worked on it, in seconds.
         secs: f64,
+        /// How much of that it drew answers.
+        drawing_secs: f64,
     },
 }
 
@@ -144,7 +214,7 @@ impl Spelling {
 
 #[cfg(test)]
 mod tests {
-    use super::{Spelling, task_seed};
+    use super::{RunSize, Spelling, task_seed};
     use crate::decoding::TokenId;
 
     #[test]
@@ -158,6 +228,36 @@ mod tests {
         assert_eq!(spelling.token_probs(1), (vec![0.0, 0.0], Some(0.0)));
         spelling.probs = vec![0.25, 0.0];
         assert_eq!(spelling.token_probs(0), (vec![0.5, 0.5], None));
+    }
+
+    #[test]
+    fn the_size_of_a_run_is_bounded() {
+        let size = |n_tasks, n_settings, n_answers, n_tokens| RunSize {
+            n_tasks,
+            n_settings,
+            n_answers,
+            n_tokens,
+            is_exact: true,
+        };
+        assert_eq!(size(1000, 4, 5, 4096).refusal(), None);
+        assert_eq!(size(100_000, 10, 1, 32).refusal(), None);
+        for (size, words) in [
+            (
+                size(1000, 4, 251, 1),
+                "1,004,000 answers, and at most 1,000,000",
+            ),
+            (size(1000, 200, 1, 1024), "tokens, and at most 200,000,000"),
+            (size(1000, 1024, 0, 8), "1,024,000 probabilities"),
+            (size(usize::MAX, 2, 2, 2), "answers"),
+        ] {
+            let refusal = size.refusal().unwrap();
+            assert!(refusal.contains(words), "{refusal}");
+        }
+        let drawn = RunSize {
+            is_exact: false,
+            ..size(1000, 1024, 0, 8)
+        };
+        assert_eq!(drawn.refusal(), None);
     }
 
     #[test]

@@ -3,9 +3,11 @@
 use serde_json::{Value, json};
 
 use super::figures::checks::{Check, Verdict};
-use super::figures::statistics::Interval;
+use super::figures::statistics::{Interval, ShareEstimate};
 use super::figures::tasks::TaskPrompt;
-use super::figures::{Curve, JudgedAnswer, JudgedPane, TaskResults, TasksReading};
+use super::figures::{
+    DrawnSettings, JudgedAnswer, JudgedPane, SweepReading, TaskResults, TaskSweep, TasksReading,
+};
 use super::plan::task_seed;
 use crate::export::csv::{as_text, push_row};
 use crate::generation::{Limits, ModelInfo, PaneSettings};
@@ -41,14 +43,15 @@ pub struct TasksRecord<'a> {
     pub reading: &'a TasksReading,
     pub model: &'a ModelInfo,
     pub limits: &'a Limits,
-    /// The number whose effect on exact probabilities was computed.
-    pub curve: Option<&'a Curve>,
+    /// What was varied, and what that shows.
+    pub sweep: Option<(&'a TaskSweep, &'a SweepReading)>,
 }
 
 impl TasksRecord<'_> {
     /// Renders everything.
     pub fn json(&self) -> Vec<u8> {
         let results = self.results;
+        let curve = self.sweep.filter(|(sweep, _)| sweep.columns.is_none());
         let panes = results.panes.iter().enumerate();
         let settings = panes.map(|(index, pane)| self.settings_json(index, pane));
         let pairs = self.reading.pairs.iter().map(|pair| {
@@ -74,7 +77,8 @@ impl TasksRecord<'_> {
             "settings": settings.collect::<Vec<_>>(),
             "pairs": pairs.collect::<Vec<_>>(),
             "sentences": self.sentences(),
-            "curve": self.curve.map(|curve| self.curve_json(curve)),
+            "curve": curve.map(|(sweep, _)| self.curve_json(sweep)),
+            "sweep": self.sweep.map(|(sweep, reading)| sweep_json(sweep, reading)),
             "tasks": tasks.collect::<Vec<_>>(),
         });
         let mut bytes = serde_json::to_vec_pretty(&document).unwrap_or_default();
@@ -84,14 +88,19 @@ impl TasksRecord<'_> {
 
     /// Says what the answers show.
     pub fn sentences(&self) -> Vec<String> {
-        let curve = self.curve.and_then(|curve| curve.verdict(self.results));
-        let verdicts = self.reading.verdict.clone().into_iter().chain(curve);
-        verdicts
-            .flat_map(|verdict| std::iter::once(verdict.sentence).chain(verdict.limits))
-            .collect()
+        let swept = self.sweep.map(|(_, reading)| reading.verdict.clone());
+        let verdicts = [self.reading.verdict.clone(), swept.flatten()];
+        let sentences = verdicts
+            .into_iter()
+            .flatten()
+            .flat_map(|verdict| std::iter::once(verdict.sentence).chain(verdict.limits));
+        let variety = self
+            .sweep
+            .and_then(|(sweep, reading)| reading.variety(sweep));
+        sentences.chain(variety).collect()
     }
 
-    fn curve_json(&self, curve: &Curve) -> Value {
+    fn curve_json(&self, curve: &TaskSweep) -> Value {
         let points = curve.points(self.results).into_iter().map(|point| {
             json!({
                 "value": point.value,
@@ -101,7 +110,7 @@ impl TasksRecord<'_> {
         });
         json!({
             "setting": curve.axis.parameter.key(),
-            "n_tasks": curve.tasks(self.results).len(),
+            "n_tasks": curve.exact_tasks(self.results).len(),
             "share_right": points.collect::<Vec<_>>(),
         })
     }
@@ -116,6 +125,8 @@ impl TasksRecord<'_> {
             "interval": share.and_then(|share| share.interval).map(ends),
             "n_tokens": self.reading.overview.get(index).map(|row| row.n_tokens),
             "n_different": self.reading.overview.get(index).map(|row| row.n_different),
+            "secs": self.reading.overview.get(index).map(|row| row.secs),
+            "cut_off": self.reading.overview.get(index).map(|row| row.cut),
             "self_consistency": self.results.self_consistency(index),
             "pass_at": self.results.pass_at(index),
         })
@@ -140,7 +151,7 @@ impl TasksRecord<'_> {
             });
             shares.collect::<Vec<_>>()
         });
-        let answers = (0..results.panes.len()).map(|pane| {
+        let answers = (0..results.settings().count()).map(|pane| {
             let answers = results.answers(task, pane).iter().map(answer_json);
             answers.collect::<Vec<_>>()
         });
@@ -161,7 +172,7 @@ impl TasksRecord<'_> {
         let mut table = String::new();
         push_row(&mut table, COLUMNS.map(str::to_owned));
         for (task, own) in self.results.tasks().iter().enumerate() {
-            for (index, pane) in self.results.panes.iter().enumerate() {
+            for (index, pane) in self.results.settings().enumerate() {
                 let exact = self.results.exact_share(task, index);
                 for answer in self.results.answers(task, index) {
                     let number = |value: Option<f64>| value.map(|value| value.to_string());
@@ -191,6 +202,52 @@ impl TasksRecord<'_> {
         }
         table.into_bytes()
     }
+}
+
+/// Renders what was found in each cell.
+fn sweep_json(sweep: &TaskSweep, reading: &SweepReading) -> Value {
+    let axes = std::iter::once(&sweep.axis).chain(&sweep.columns);
+    let settings = axes.map(|axis| axis.parameter.key());
+    let cells = (0..sweep.n_cells()).map(|cell| {
+        let values = sweep.values_of(cell).map(|(_, value)| value);
+        let exact = reading.points.get(cell).map(|point| {
+            json!({
+                "at_least": point.share.at_least,
+                "at_most": point.share.at_most,
+            })
+        });
+        json!({
+            "values": values.collect::<Vec<_>>(),
+            "share_right": reading.shares.get(cell).map(estimate_json),
+            "exact": exact,
+            "drawn": reading.drawn_cells().nth(cell).map(drawn_json),
+        })
+    });
+    json!({
+        "settings": settings.collect::<Vec<_>>(),
+        "n_exact_tasks": reading.n_tasks,
+        "n_drawn_tasks": reading.n_drawn_tasks(),
+        "cells": cells.collect::<Vec<_>>(),
+    })
+}
+
+fn estimate_json(estimate: &ShareEstimate) -> Value {
+    json!({
+        "n_tasks": estimate.n_prompts,
+        "share": estimate.share,
+        "interval": estimate.interval.map(ends),
+    })
+}
+
+fn drawn_json(drawn: &DrawnSettings) -> Value {
+    json!({
+        "share_right": drawn.share.as_ref().map(estimate_json),
+        "n_tokens": drawn.overview.n_tokens,
+        "n_thought_tokens": drawn.overview.n_thought,
+        "n_different": drawn.overview.n_different,
+        "secs": drawn.overview.secs,
+        "cut_off": drawn.overview.cut,
+    })
 }
 
 fn answer_json(answer: &JudgedAnswer) -> Value {

@@ -21,7 +21,7 @@ impl LabAside {
         let mut prompts = std::mem::take(&mut lab.prompts);
         let cache_status = cache.as_mut().map(|run| &mut run.status);
         let table_status = prompts.runs.table.as_mut().map(|run| &mut run.status);
-        let curve_status = prompts.runs.curve.as_mut().map(|run| &mut run.status);
+        let curve_status = prompts.runs.sweep.as_mut().map(|run| &mut run.status);
         let all = [cache_status, table_status, curve_status];
         // The engine's answer would not find the run.
         for status in all.into_iter().flatten().filter(|it| it.is_running()) {

@@ -9,12 +9,11 @@ use clap::Args;
 
 use super::figures::checks::{Answer, Check, Verdict};
 use super::figures::tasks::{N_MAX_BYTES, TaskFile, TaskList};
-use super::figures::{Curve, JudgedPane, TaskResults, TasksReading};
+use super::figures::{JudgedPane, SweepReading, TaskResults, TaskSweep, TasksReading};
 use super::picture::tasks_drawing;
-use super::plan::{N_MAX_RUN, TaskText, TaskUpdate, TasksPlan};
+use super::plan::{RunSize, TaskText, TaskUpdate, TasksPlan};
 use super::record::TasksRecord;
 use super::state::task_text;
-use crate::analysis::sweep::Axis;
 use crate::cli::compute::ComputeArguments;
 use crate::cli::console;
 use crate::cli::count::{N_MAX_TOKENS, count};
@@ -82,8 +81,8 @@ pub(crate) struct Arguments {
     #[arg(long = "pane", value_name = "SETTINGS")]
     panes: Vec<String>,
 
-    /// How many answers to draw for each task and each pane, each with its own seed. Greedy decoding
-    /// needs one. With 0, only exact probabilities are computed
+    /// How many answers to draw for each task, each pane and each value of --vary, each with its own
+    /// seed. Greedy decoding needs one. With 0, only exact probabilities are computed
     #[arg(long, value_name = "N", default_value_t = 5)]
     #[arg(value_parser = count::<usize>(0..=256))]
     seeds: usize,
@@ -92,10 +91,11 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = GenerationConfig::DEFAULT_SEED)]
     seed: u64,
 
-    /// Also compute the exact probability of right answers over the values of a number, as in
-    /// 'temp 0.1..1.6/16'; everything else is as in the last pane that is not greedy
+    /// Also find the share of right answers over the values of a number, as in 'temp 0.1..1.6/16':
+    /// exactly where it can be, and drawn with --seeds; everything else is as in the last pane that
+    /// is not greedy. Repeat it for a map over two numbers
     #[arg(long, value_name = "NUMBER")]
-    vary: Option<String>,
+    vary: Vec<String>,
 
     /// Maximum number of tokens in each answer
     #[arg(long, alias = "tokens", value_name = "N", default_value_t = 64)]
@@ -119,28 +119,32 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     let list = arguments.tasks(file)?;
     let panes = arguments.panes()?;
-    let vary = arguments.axis()?;
+    let sweep = arguments.sweep(panes.len())?;
+    let cells = cells_of(sweep.as_ref(), &panes)?;
     // Removed at the end if nothing was exported to it.
     let _new_folder = arguments.output.check(NAME)?;
     for note in &list.notes {
         console::note(note);
     }
-    let curve = vary.map(|axis| Curve::new(axis, panes.len()));
-    let plan = arguments.plan(&list, &panes, curve.as_ref())?;
+    let plan = arguments.plan(&list, &panes, &cells)?;
     let mut console = Console::quiet();
     let mut engine = Engine::open(arguments.model.source(), arguments.compute, &mut console)?;
     arguments.draft_model.load(&mut engine, &mut console)?;
     let vocabulary = Arc::clone(&engine.vocabulary);
-    let mut results = TaskResults::new(list.tasks.into(), panes, &plan, vocabulary);
+    let results = TaskResults::new(list.tasks.into(), panes, &plan, vocabulary);
+    let mut results = results.with_cells(cells);
     let limits = plan.limits.clone();
     let failure = answer(&mut engine, plan, &mut results, &mut console);
     let reading = TasksReading::of(&results);
+    let swept = sweep
+        .as_ref()
+        .map(|sweep| SweepReading::of(&results, sweep));
     let record = TasksRecord {
         results: &results,
         reading: &reading,
         model: &engine.info,
         limits: &limits,
-        curve: curve.as_ref(),
+        sweep: sweep.as_ref().zip(swept.as_ref()),
     };
     arguments.output.write(&Output {
         name: NAME,
@@ -171,6 +175,22 @@ fn answer(
     });
     console.progress.clear();
     failure
+}
+
+/// Returns the settings of each cell of a sweep.
+fn cells_of(sweep: Option<&TaskSweep>, panes: &[JudgedPane]) -> Result<Vec<JudgedPane>, Failure> {
+    let Some(sweep) = sweep else {
+        return Ok(Vec::new());
+    };
+    let base = TaskSweep::base_of(panes)
+        .and_then(|base| panes.get(base))
+        .ok_or_else(|| Failure::usage("--vary needs a pane that leaves something to chance"))?;
+    let cells: Vec<JudgedPane> = sweep.settings(base).collect();
+    for cell in &cells {
+        let valid = cell.chain.validate();
+        valid.map_err(|error| Failure::usage(error.to_string()))?;
+    }
+    Ok(cells)
 }
 
 /// Judges a text by each check.
@@ -227,52 +247,47 @@ impl Arguments {
         Ok(panes.collect())
     }
 
-    fn axis(&self) -> Result<Option<Axis>, Failure> {
-        let Some(vary) = &self.vary else {
+    fn sweep(&self, n_panes: usize) -> Result<Option<TaskSweep>, Failure> {
+        if self.vary.is_empty() {
             return Ok(None);
-        };
-        let (axis, _) = axes_of(&[vary], "a curve")?;
-        Ok(Some(axis))
+        }
+        let (axis, columns) = axes_of(&self.vary, "a list of tasks")?;
+        let sweep = TaskSweep::new(axis, columns, n_panes);
+        sweep
+            .refusal()
+            .map_or(Ok(Some(sweep)), |refusal| Err(Failure::usage(refusal)))
     }
 
     fn plan(
         &self,
         list: &TaskList,
         panes: &[JudgedPane],
-        curve: Option<&Curve>,
+        cells: &[JudgedPane],
     ) -> Result<TasksPlan, Failure> {
-        let n_answers = list.tasks.len() * panes.len() * self.seeds;
-        if n_answers > N_MAX_RUN {
-            let (n, most) = (grouped(n_answers as f64), grouped(N_MAX_RUN as f64));
-            return Err(Failure::usage(format!(
-                "these are {n} answers, and at most {most} are kept; choose fewer --seeds"
-            )));
-        }
-        let chains: Vec<ChainConfig> = panes.iter().map(|pane| pane.chain.clone()).collect();
-        let mut exact = chains.clone();
-        if let Some(curve) = curve {
-            let base = Curve::base_of(panes).and_then(|base| panes.get(base));
-            let base = base.ok_or_else(|| {
-                Failure::usage("--vary needs a pane that leaves something to chance")
-            })?;
-            for pane in curve.settings(base) {
-                pane.chain
-                    .validate()
-                    .map_err(|error| Failure::usage(error.to_string()))?;
-                exact.push(pane.chain);
-            }
-        }
+        let settings = panes.iter().chain(cells);
+        let chains: Vec<ChainConfig> = settings.map(|pane| pane.chain.clone()).collect();
         let form = self.chat.prompt("").form;
         let tasks: Result<Vec<TaskText>, String> = list
             .tasks
             .iter()
             .map(|task| task_text(task, &form))
             .collect();
-        Ok(TasksPlan {
-            tasks: tasks.map_err(Failure::run)?,
-            drawn: chains,
+        let tasks = tasks.map_err(Failure::run)?;
+        let size = RunSize {
+            n_tasks: tasks.len(),
+            n_settings: chains.len(),
             n_answers: self.seeds,
-            exact,
+            n_tokens: self.max_tokens,
+            is_exact: tasks.iter().any(|task| !task.right.is_empty()),
+        };
+        if let Some(refusal) = size.refusal() {
+            return Err(Failure::usage(refusal));
+        }
+        Ok(TasksPlan {
+            tasks,
+            drawn: chains.clone(),
+            n_answers: self.seeds,
+            exact: chains,
             seed: self.seed,
             limits: self.stop.limits(self.max_tokens),
         })

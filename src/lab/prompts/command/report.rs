@@ -1,8 +1,10 @@
 //! The report of `quartet prompts`: the shares of right answers, task by task, and what they say.
 
+use crate::analysis::sweep::Axis;
 use crate::cli::text_table::{self, Cell};
 use crate::generation::formatting::{counted, grouped, percent, without_final_line_break};
-use crate::lab::prompts::figures::{JudgedPane, TaskResults};
+use crate::lab::prompts::figures::statistics::ShareEstimate;
+use crate::lab::prompts::figures::{JudgedPane, SweepReading, TaskResults, TaskSweep};
 use crate::lab::prompts::record::TasksRecord;
 
 /// How many characters of a prompt, of what is expected and of an answer a row shows.
@@ -20,7 +22,7 @@ pub(super) fn report(record: &TasksRecord<'_>) -> String {
     if results.is_judged() {
         lines.extend(text_table::lines(&shares(record)));
         lines.push(String::new());
-        lines.extend(curve(record));
+        lines.extend(sweep(record));
         lines.extend(record.sentences());
     } else {
         let texts = text_table::lines(&texts(results));
@@ -44,13 +46,7 @@ fn shares(record: &TasksRecord<'_>) -> Vec<Vec<Cell>> {
     ];
     let all = panes.clone().map(|pane| {
         let share = record.reading.shares.get(pane).and_then(Option::as_ref);
-        Cell::right(share.map_or_else(String::new, |share| {
-            let interval = share.interval.map(|interval| {
-                let (low, high) = (100.0 * interval.low, 100.0 * interval.high);
-                format!(" ({low:.0}–{high:.0})")
-            });
-            format!("{}{}", percent(share.share), interval.unwrap_or_default())
-        }))
+        Cell::right(share.map_or_else(String::new, estimate_words))
     });
     let n = results.comparable().count();
     let first = [Cell::left(format!("all {n}")), Cell::left("")];
@@ -127,29 +123,84 @@ fn cell(results: &TaskResults, task: usize, pane: usize) -> String {
     parts.join(", ")
 }
 
-/// Returns the exact shares over the number that is varied, as a table.
-fn curve(record: &TasksRecord<'_>) -> Vec<String> {
-    let Some(curve) = record.curve else {
+/// Returns what was found over what is varied, as a table: a row for each value, or the map.
+fn sweep(record: &TasksRecord<'_>) -> Vec<String> {
+    let Some((sweep, reading)) = record.sweep else {
         return Vec::new();
     };
-    let points = curve.points(record.results);
-    if points.is_empty() {
-        return vec![
-            "No probability could be computed exactly.".to_owned(),
-            String::new(),
-        ];
+    if reading.is_empty() {
+        let refusal = record.results.exact_refusal();
+        let words = refusal.unwrap_or("No probability could be computed exactly");
+        return vec![format!("{words}."), String::new()];
     }
-    let name = curve.axis.parameter.name();
-    let mut rows = vec![vec![Cell::right(name), Cell::right("right, exactly")]];
-    for (point, label) in points.iter().zip(curve.axis.labels()) {
-        rows.push(vec![
-            Cell::right(label),
-            Cell::right(percent(point.share.middle())),
-        ]);
-    }
+    let rows = match &sweep.columns {
+        Some(columns) => map_rows(sweep, columns, reading),
+        None => curve_rows(sweep, reading),
+    };
     let mut lines = text_table::lines(&rows);
     lines.push(String::new());
     lines
+}
+
+/// Returns a row for each value of the number.
+fn curve_rows(sweep: &TaskSweep, reading: &SweepReading) -> Vec<Vec<Cell>> {
+    let number = |value: Option<f64>, n_digits: usize| {
+        let words = value.map(|value| format!("{value:.n_digits$}"));
+        words.unwrap_or_else(|| "–".to_owned())
+    };
+    let has_exact = !reading.points.is_empty();
+    let has_drawn = !reading.drawn.is_empty();
+    let mut heads = vec![sweep.axis.parameter.name()];
+    if has_exact {
+        heads.push("right, exactly".to_owned());
+    }
+    if has_drawn {
+        let names = ["right, drawn", "different answers", "tokens", "seconds"];
+        heads.extend(names.map(str::to_owned));
+    }
+    let mut rows = vec![heads.into_iter().map(Cell::right).collect::<Vec<_>>()];
+    for (cell, label) in sweep.axis.labels().into_iter().enumerate() {
+        let mut row = vec![label];
+        if has_exact {
+            let point = reading.points.get(cell);
+            row.push(point.map_or("–".to_owned(), |it| percent(it.share.middle())));
+        }
+        if let Some(drawn) = reading.drawn_cells().nth(cell) {
+            row.push(drawn.share.as_ref().map_or("–".to_owned(), estimate_words));
+            row.push(number(drawn.overview.n_different, 1));
+            row.push(number(drawn.overview.n_tokens, 1));
+            row.push(number(drawn.overview.secs, 3));
+        }
+        rows.push(row.into_iter().map(Cell::right).collect());
+    }
+    rows
+}
+
+/// Returns a row for each value of the first number, with a column for each value of the second.
+fn map_rows(sweep: &TaskSweep, columns: &Axis, reading: &SweepReading) -> Vec<Vec<Cell>> {
+    let names = [&sweep.axis, columns].map(|axis| axis.parameter.name());
+    let heads = std::iter::once(names.join(" ↓ ") + " →").chain(columns.labels());
+    let mut rows = vec![heads.map(Cell::right).collect::<Vec<_>>()];
+    let shares: Vec<&[ShareEstimate]> = reading.shares.chunks(sweep.n_columns()).collect();
+    for (label, shares) in sweep.axis.labels().into_iter().zip(shares) {
+        let shares = shares.iter().map(|estimate| percent(estimate.share));
+        let row = std::iter::once(label).chain(shares);
+        rows.push(row.map(Cell::right).collect());
+    }
+    rows
+}
+
+/// "41 % (30–53)": a share and its interval.
+fn estimate_words(estimate: &ShareEstimate) -> String {
+    let interval = estimate.interval.map(|interval| {
+        let (low, high) = (100.0 * interval.low, 100.0 * interval.high);
+        format!(" ({low:.0}–{high:.0})")
+    });
+    format!(
+        "{}{}",
+        percent(estimate.share),
+        interval.unwrap_or_default()
+    )
 }
 
 /// Returns a row for each answer that isn't judged.

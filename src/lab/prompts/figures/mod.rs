@@ -3,18 +3,22 @@
 mod answer;
 mod better_by;
 pub mod checks;
-mod curve;
-mod curve_reading;
+mod choice;
+mod order;
 mod overview;
 mod reading;
 mod results;
 mod sampling;
 pub mod statistics;
+mod sweep;
+mod sweep_reading;
 pub mod tasks;
 
 pub use answer::AnswerText;
-pub use curve::{Curve, CurvePoint};
-pub use curve_reading::CurveReading;
+pub use choice::{ForkChoice, ForkDraw};
+pub use order::TaskOrder;
 pub use overview::PaneOverview;
 pub use reading::TasksReading;
 pub use results::{Fork, JudgedAnswer, JudgedPane, KeptTasks, TaskResults};
+pub use sweep::{CurvePoint, TaskSweep};
+pub use sweep_reading::{DrawnSettings, SweepReading};

@@ -2,6 +2,7 @@
 //! setting.
 
 use super::results::{JudgedAnswer, TaskResults};
+use crate::generation::FinishReason;
 
 /// How many answers a run may have so that votes among them are counted for show.
 const N_MAX_VOTES: usize = 200_000;
@@ -21,14 +22,22 @@ pub struct PaneOverview {
     pub n_thought: Option<f64>,
     /// The mean number of different answers to a task.
     pub n_different: Option<f64>,
+    /// The mean time that an answer took, in seconds. All answers to a task are drawn in one batch,
+    /// whose time is divided by the number of tokens.
+    pub secs: Option<f64>,
+    /// The share of answers that the token limit cut off.
+    pub cut: Option<f64>,
 }
 
 impl PaneOverview {
-    pub(super) fn of(results: &TaskResults, pane: usize) -> Self {
-        let tasks = (0..results.tasks().len()).filter(|task| results.is_done(*task));
+    /// Reads the answers under one of the settings. `secs_per_token` is how long a token of the
+    /// answers to each task took.
+    pub(super) fn of(results: &TaskResults, pane: usize, secs_per_token: &[f64]) -> Self {
         let mut sums = Sums::default();
-        for task in tasks {
-            sums.add(results.answers(task, pane));
+        for (task, secs) in secs_per_token.iter().enumerate() {
+            if results.is_done(task) {
+                sums.add(results.answers(task, pane), *secs);
+            }
         }
         let n_answers = sums.n_least.unwrap_or(0);
         let counts_votes = n_answers > 1 && sums.n <= N_MAX_VOTES && results.is_judged();
@@ -43,6 +52,8 @@ impl PaneOverview {
             n_tokens: mean(sums.n_tokens, sums.n),
             n_thought: mean(sums.n_thought, sums.n).filter(|tokens| *tokens > 0.0),
             n_different: mean(sums.n_different, sums.n_tasks),
+            secs: (sums.n > 0).then(|| sums.secs / sums.n as f64),
+            cut: mean(sums.n_cut, sums.n),
         }
     }
 }
@@ -57,10 +68,13 @@ struct Sums {
     n_tokens: usize,
     n_thought: usize,
     n_different: usize,
+    n_cut: usize,
+    secs: f64,
 }
 
 impl Sums {
-    fn add(&mut self, answers: &[JudgedAnswer]) {
+    /// Adds the answers to a task, each token of which took this long.
+    fn add(&mut self, answers: &[JudgedAnswer], secs_per_token: f64) {
         if answers.is_empty() {
             return;
         }
@@ -71,6 +85,8 @@ impl Sums {
         let mut texts: Vec<&str> = Vec::new();
         for answer in answers {
             self.n_tokens += answer.tokens.len();
+            self.secs += answer.tokens.len() as f64 * secs_per_token;
+            self.n_cut += usize::from(answer.finish == FinishReason::MaxTokens);
             self.n_thought += answer.answer.n_thought;
             texts.push(answer.answer.text.trim());
         }

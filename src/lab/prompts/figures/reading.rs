@@ -1,20 +1,21 @@
 //! What the answers say about the settings.
 
-use super::curve::Curve;
+use super::order::TaskOrder;
 use super::overview::PaneOverview;
 use super::results::{JudgedPane, TaskResults};
 use super::statistics::{
-    AxisPoint, Comparison, JudgedSetting, PromptShare, ShareEstimate, Verdict, axis_sentence,
-    compare, differences, is_decided, sentence,
+    Comparison, JudgedSetting, PromptShare, ShareEstimate, Verdict, compare, differences,
+    is_decided, sentence,
 };
-use crate::analysis::sweep::label;
 
 /// What the answers say. Computed from time to time, not in every frame.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TasksReading {
     /// The tasks in the order of the list. Once the run has ended, those about which the settings
-    /// disagree most come first.
+    /// disagree most come first, unless the user chose another order.
     pub order: Vec<usize>,
+    /// What they are sorted by, and whether in reverse. `None` until the run has ended.
+    pub sorted_by: Option<(TaskOrder, bool)>,
     /// The share of right answers under each of the settings. `None` where nothing was judged.
     pub shares: Vec<Option<ShareEstimate>>,
     /// Each pair of settings.
@@ -35,12 +36,19 @@ impl TasksReading {
         let mut reading = Self::of_running(results);
         reading.decided = None;
         let panes = 0..results.panes.len();
-        reading.overview = panes.map(|pane| PaneOverview::of(results, pane)).collect();
-        let disagreement = |task: usize| results.disagreement(task);
+        let secs = results.secs_per_token();
+        reading.overview = panes
+            .map(|pane| PaneOverview::of(results, pane, &secs))
+            .collect();
+        reading.sort_by(TaskOrder::default(), results);
         reading
-            .order
-            .sort_by(|a, b| disagreement(*b).total_cmp(&disagreement(*a)));
-        reading
+    }
+
+    /// Sorts the tasks, or reverses them if they are already sorted by this.
+    pub fn sort_by(&mut self, order: TaskOrder, results: &TaskResults) {
+        let is_reversed = self.sorted_by == Some((order, false));
+        self.sorted_by = Some((order, is_reversed));
+        self.order = results.ordered(order, is_reversed);
     }
 
     /// Reads results that more answers will follow.
@@ -62,6 +70,7 @@ impl TasksReading {
         let n_done = results.n_comparable();
         Self {
             order: (0..n_tasks).collect(),
+            sorted_by: None,
             shares: shares
                 .iter()
                 .map(|shares| {
@@ -107,28 +116,4 @@ fn decided(shares: &[Vec<Option<PromptShare>>], pairs: &[Comparison]) -> Option<
         let differences = differences(shares.get(better)?, shares.get(worse)?);
         is_decided(&differences, n_pairs).then_some((better, worse))
     })
-}
-
-impl Curve {
-    /// Says how accuracy depends on the number that is varied.
-    pub fn verdict(&self, results: &TaskResults) -> Option<Verdict> {
-        let tasks = self.tasks(results);
-        let values = self.axis.values();
-        let labels: Vec<String> = values.iter().map(|value| label(*value)).collect();
-        let shares: Vec<Vec<Option<PromptShare>>> = (0..values.len())
-            .map(|index| {
-                let share = |task: &usize| {
-                    let share = results.exact_share(*task, self.settings_at(index))?;
-                    Some(PromptShare::Exact(share.middle()))
-                };
-                tasks.iter().map(share).collect()
-            })
-            .collect();
-        let points: Vec<AxisPoint<'_>> = labels
-            .iter()
-            .zip(&shares)
-            .map(|(label, shares)| AxisPoint { label, shares })
-            .collect();
-        axis_sentence(&points)
-    }
 }

@@ -1,16 +1,18 @@
 //! What several answers to a task are good for: a vote among them, or one that is right.
 
+use std::collections::HashMap;
+
 use super::results::TaskResults;
-use super::statistics::{GroupedAnswer, majority_accuracy, pass_at_k};
+use super::statistics::{
+    GroupedAnswer, majority_accuracies, majority_accuracy, pass_at_all, pass_at_k,
+};
 
 impl TaskResults {
     /// Returns the accuracy of the answer that most of 1, 2, … answers agree on, as the mean over the
     /// tasks: Wang et al. 2022, "Self-Consistency Improves Chain of Thought Reasoning in Language
     /// Models" (arXiv 2203.11171). Answers agree if they are the same apart from spaces around them.
     pub fn self_consistency(&self, pane: usize) -> Vec<f64> {
-        let of_tasks = self.all_votes(pane);
-        let n_max = of_tasks.iter().map(Vec::len).min().unwrap_or(0);
-        (1..=n_max).filter_map(|n| accuracy(&of_tasks, n)).collect()
+        majority_accuracies(&self.all_votes(pane))
     }
 
     /// Returns the accuracy of a vote among this many answers. `None` if a task has fewer.
@@ -21,10 +23,14 @@ impl TaskResults {
     /// Returns the probability that at least one of 1, 2, … answers is right, as the mean over the
     /// tasks: Chen et al. 2021, "Evaluating Large Language Models Trained on Code" (arXiv 2107.03374).
     pub fn pass_at(&self, pane: usize) -> Vec<f64> {
-        let n_max = self.n_right_of_all(pane).map(|(_, n)| n).min().unwrap_or(0);
-        (1..=n_max)
-            .filter_map(|k| self.share_of_any(pane, k))
-            .collect()
+        let of_tasks = self.n_right_of_all(pane);
+        let of_tasks: Vec<Vec<f64>> = of_tasks.map(|(right, n)| pass_at_all(n, right)).collect();
+        let n_max = of_tasks.iter().map(Vec::len).min().unwrap_or(0);
+        let mean_at = |index: usize| {
+            let shares = of_tasks.iter().filter_map(|shares| shares.get(index));
+            mean(&shares.copied().collect::<Vec<_>>())
+        };
+        (0..n_max).filter_map(mean_at).collect()
     }
 
     /// Returns the probability that at least one of this many answers is right. `None` if a task has
@@ -49,18 +55,14 @@ impl TaskResults {
 
     /// Returns what each answer votes for, and whether that is right.
     fn votes(&self, task: usize, pane: usize) -> Vec<GroupedAnswer> {
-        let mut texts: Vec<&str> = Vec::new();
+        let mut groups: HashMap<&str, usize> = HashMap::new();
         let answers = self.answers(task, pane).iter();
         answers
             .map(|answer| {
-                let text = answer.answer.text.trim();
-                let known = texts.iter().position(|other| *other == text);
-                let vote = known.unwrap_or_else(|| {
-                    texts.push(text);
-                    texts.len() - 1
-                });
+                let n_groups = groups.len();
+                let group = groups.entry(answer.answer.text.trim()).or_insert(n_groups);
                 GroupedAnswer {
-                    group: vote,
+                    group: *group,
                     is_right: answer.is_right(),
                 }
             })

@@ -13,16 +13,25 @@ use crate::lab::prompts::{ExactFound, ExactShare};
 /// How many beginnings are read together.
 const N_TOGETHER: usize = 8;
 
+/// How many probabilities of spellings are kept for show, over all tasks.
+const N_MAX_SPELLED: usize = 16_000_000;
+
 /// The chains under which answers have a probability that can be computed.
 pub(super) struct ExactChains {
     /// `None` for the chains without one.
     likelihoods: Vec<Option<ChainLikelihood>>,
     /// Why a chain has none, if none has.
     refusal: Option<String>,
+    /// How many probabilities of spellings each task may keep.
+    n_spelled: usize,
 }
 
 impl ExactChains {
-    pub(super) fn new(chains: &[ChainConfig], model: &LoadedModel) -> Result<Self, EngineError> {
+    pub(super) fn new(
+        chains: &[ChainConfig],
+        n_tasks: usize,
+        model: &LoadedModel,
+    ) -> Result<Self, EngineError> {
         let mut refusal = None;
         let mut likelihoods = Vec::new();
         for chain in chains {
@@ -43,6 +52,7 @@ impl ExactChains {
         Ok(Self {
             likelihoods,
             refusal: refusal.filter(|_| !is_known),
+            n_spelled: N_MAX_SPELLED / n_tasks.max(1),
         })
     }
 
@@ -204,6 +214,11 @@ impl ExactJob {
     pub(super) fn finish(self, chains: &ExactChains, context: &mut JobContext<'_>) -> ExactFound {
         self.prompt.keep(context);
         let (shares, mut spellings) = self.tree.into_found();
+        let mut n_spelled = 0;
+        spellings.retain(|spelling| {
+            n_spelled += (spelling.prefix_probs.len() + 1) * chains.likelihoods.len();
+            n_spelled <= chains.n_spelled
+        });
         for spelling in &mut spellings {
             let rows = spelling.prefix_probs.iter_mut();
             for probs in rows.chain([&mut spelling.probs]) {

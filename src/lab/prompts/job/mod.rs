@@ -2,6 +2,7 @@
 //! Each prompt is read once.
 
 mod exact;
+mod fork;
 mod spelling;
 #[cfg(test)]
 mod tests;
@@ -31,17 +32,27 @@ impl JobPlan for TasksPlan {
         model: &LoadedModel,
         _other: Option<LoadedModel>,
     ) -> Result<Box<dyn Job>, EngineError> {
-        let mut chains = self.drawn.iter();
-        chains.try_for_each(|chain| MANY_TEXTS.check(chain))?;
+        for chain in &self.drawn {
+            MANY_TEXTS.check(chain)?;
+            // Fails if the model lacks the tags of a thinking budget.
+            model.spelled(chain)?;
+        }
         Ok(Box::new(TasksJob {
-            chains: ExactChains::new(&self.exact, model)?,
+            chains: ExactChains::new(&self.exact, self.tasks.len(), model)?,
             plan: self.clone(),
             task: 0,
             stage: Stage::Beginning,
             secs: 0.0,
+            drawing_secs: 0.0,
         }))
     }
 }
+
+/// Nothing more follows about a task. Its times are filled in when it is reported.
+const DONE: TaskNews = TaskNews::Done {
+    secs: 0.0,
+    drawing_secs: 0.0,
+};
 
 /// A running list of tasks.
 struct TasksJob {
@@ -52,6 +63,8 @@ struct TasksJob {
     stage: Stage,
     /// How long the passes of this task have taken so far.
     secs: f64,
+    /// How much of that was spent on drawing answers.
+    drawing_secs: f64,
 }
 
 /// What is done with the task.
@@ -80,6 +93,7 @@ impl TasksJob {
             Stage::Ended => {
                 self.task += 1;
                 self.secs = 0.0;
+                self.drawing_secs = 0.0;
                 self.stage = Stage::Beginning;
                 Ok(None)
             }
@@ -138,7 +152,7 @@ impl TasksJob {
     fn begin_answers(&mut self, context: &JobContext<'_>) -> Option<TaskNews> {
         let task = self.plan.tasks.get(self.task)?;
         if self.plan.drawn.is_empty() || self.plan.n_answers == 0 {
-            return Some(TaskNews::Done { secs: 0.0 });
+            return Some(DONE);
         }
         let plan = SweepPlan {
             prompts: vec![task.prompt.clone()],
@@ -166,7 +180,7 @@ impl TasksJob {
         let update = match job.advance(context) {
             Ok(Some(JobUpdate::Finished)) => {
                 job.retire(context);
-                return Ok(Some(TaskNews::Done { secs: 0.0 }));
+                return Ok(Some(DONE));
             }
             Ok(update) => update,
             Err(error) => {
@@ -201,13 +215,19 @@ impl Job for TasksJob {
             return Ok(Some(JobUpdate::Finished));
         }
         let task = self.task;
+        let is_drawing = matches!(self.stage, Stage::Drawing(_));
         let started_at = Instant::now();
         let passed = self.pass(context);
-        self.secs += started_at.elapsed().as_secs_f64();
-        let mut news = passed?;
-        if let Some(TaskNews::Done { secs }) = &mut news {
-            *secs = self.secs;
-        }
+        let elapsed = started_at.elapsed().as_secs_f64();
+        self.secs += elapsed;
+        self.drawing_secs += if is_drawing { elapsed } else { 0.0 };
+        let news = match passed? {
+            Some(TaskNews::Done { .. }) => Some(TaskNews::Done {
+                secs: self.secs,
+                drawing_secs: self.drawing_secs,
+            }),
+            news => news,
+        };
         Ok(news.map(|news| JobUpdate::reported(TaskUpdate { task, news })))
     }
 

@@ -6,9 +6,14 @@ use std::ops::ControlFlow;
 use crate::decoding::filters::{Temperature, TopP};
 use crate::decoding::{ChainConfig, ChainLikelihood, Filter, History, TokenId};
 use crate::engine::{Compute, JobPlan, JobUpdate, LoadedModel, Row, Session, open_embedded};
-use crate::generation::{EndOfText, GenerationId, Limits, PieceKind, PromptText, StopMatcher};
+use crate::generation::{
+    EndOfText, GenerationId, Limits, PaneSettings, PieceKind, PromptText, StopMatcher,
+};
 use crate::lab::prompts::figures::AnswerText;
-use crate::lab::prompts::{ExactFound, ReadPrompt, TaskNews, TaskText, TaskUpdate, TasksPlan};
+use crate::lab::prompts::{
+    ExactFound, ForkFound, ForkPlan, ReadPrompt, TaskNews, TaskText, TaskUpdate, TasksPlan,
+    task_seed,
+};
 
 fn embedded() -> LoadedModel {
     let mut keep_going = |_| ControlFlow::Continue(());
@@ -261,4 +266,147 @@ fn settings_without_a_fixed_probability_are_left_out() {
     assert_eq!(found.shares, [None]);
     let refusal = found.refusal.as_deref().unwrap();
     assert!(refusal.contains("no fixed probability"), "{refusal}");
+}
+
+#[test]
+fn a_drawn_sweep_agrees_with_the_exact_curve() {
+    const N_ANSWERS: usize = 200;
+    // The 99.9th percentiles of chi-square with up to four degrees of freedom.
+    const MOST: [f64; 5] = [0.0, 10.83, 13.82, 16.27, 18.47];
+    let temperatures = [0.4, 0.8, 1.2];
+    let tasks = [
+        ("Once upon a time, there was a little", [" girl", " boy"]),
+        ("The dog was very", [" happy", " sad"]),
+        ("She wanted to play with her", [" friends", " ball"]),
+        ("He looked up at the", [" sky", " sun"]),
+    ];
+    let chains: Vec<ChainConfig> = temperatures.map(hot).to_vec();
+    let plan = TasksPlan {
+        tasks: tasks
+            .map(|(prompt, right)| TaskText {
+                prompt: PromptText::raw(prompt),
+                right: right.map(str::to_owned).to_vec(),
+            })
+            .to_vec(),
+        drawn: chains.clone(),
+        n_answers: N_ANSWERS,
+        exact: chains,
+        ..plan("", &[], &[".", ",", "!", " n", " w", " a", " i"])
+    };
+    let updates = run(&plan);
+    let model = embedded();
+    // By task and by temperature: the probability of a right answer, and how many were drawn.
+    let mut probs = vec![[0.0; 3]; tasks.len()];
+    let mut n_right = vec![[0_usize; 3]; tasks.len()];
+    for update in updates {
+        let task = update.task;
+        match update.news {
+            TaskNews::Exact(exact) => {
+                for (cell, share) in exact.shares.iter().enumerate() {
+                    probs[task][cell] = share.unwrap().middle();
+                }
+            }
+            TaskNews::Answered(texts) => {
+                for text in texts {
+                    let answer = AnswerText::of(&text, "", &model.vocabulary);
+                    let is_right = answer.is_complete && tasks[task].1.contains(&&*answer.text);
+                    n_right[task][text.cell] += usize::from(is_right);
+                }
+            }
+            _ => {}
+        }
+    }
+    let n = N_ANSWERS as f64;
+    let mut n_compared = 0;
+    // The coins are common to the temperatures, so each has a test of its own.
+    for cell in 0..temperatures.len() {
+        let terms = probs.iter().zip(&n_right).filter_map(|(probs, n_right)| {
+            let expected = n * probs[cell];
+            let is_telling = expected > 5.0 && n - expected > 5.0;
+            let gap = n_right[cell] as f64 - expected;
+            is_telling.then(|| gap.powi(2) / (expected * (1.0 - probs[cell])))
+        });
+        let terms: Vec<f64> = terms.collect();
+        n_compared += terms.len();
+        let chi_square: f64 = terms.iter().sum();
+        assert!(chi_square <= MOST[terms.len()], "{probs:?} {n_right:?}");
+    }
+    assert!(n_compared >= 6, "{probs:?}");
+}
+
+#[test]
+fn a_choice_is_drawn_as_the_answers_were() {
+    const PROMPT: &str = "Once upon a time, there was a little";
+    let chain = hot(1.0);
+    let tasks = TasksPlan {
+        drawn: vec![chain.clone()],
+        n_answers: 6,
+        exact: Vec::new(),
+        ..plan(PROMPT, &[" girl"], &[])
+    };
+    let mut texts = Vec::new();
+    for update in run(&tasks) {
+        if let TaskNews::Answered(answered) = update.news {
+            texts.extend(answered);
+        }
+    }
+    texts.sort_by_key(|text| text.seed);
+    assert_eq!(texts.len(), 6);
+    let model = embedded();
+    for n_shared in [0, 2] {
+        // The answers that begin like the first one.
+        let shared = texts[0].tokens[..n_shared].to_vec();
+        let alike = texts.iter().filter(|text| text.tokens.starts_with(&shared));
+        let alike: Vec<_> = alike.filter(|text| text.tokens.len() > n_shared).collect();
+        let seeds = alike.iter().map(|text| task_seed(42, 0) + text.seed as u64);
+        let fork = ForkPlan {
+            prompt: PromptText::raw(PROMPT),
+            shared,
+            chain: chain.clone(),
+            seeds: seeds.collect(),
+        };
+        let found = found(&fork).unwrap();
+        assert_eq!(found.prompt, model.prompt(&fork.prompt).unwrap().tokens);
+        let drawn: Vec<TokenId> = found.draws.iter().map(|draw| draw.token).collect();
+        let taken: Vec<TokenId> = alike.iter().map(|text| text.tokens[n_shared]).collect();
+        assert_eq!(drawn, taken);
+    }
+}
+
+/// Runs the job that looks into a choice.
+fn found(fork: &ForkPlan) -> Result<ForkFound, String> {
+    let mut session = Session::new(embedded());
+    let started = session.run_job(GenerationId(1), fork, None);
+    started.map_err(|error| error.to_string())?;
+    let mut found = None;
+    while session.has_jobs() {
+        match session.advance_job() {
+            Some((_, JobUpdate::Reported(report))) => found = report.take(),
+            Some((_, JobUpdate::Failed { error })) => return Err(error),
+            Some(_) | None => {}
+        }
+    }
+    Ok(found.unwrap())
+}
+
+#[test]
+fn what_a_list_cannot_do_is_refused_in_a_sentence() {
+    let chain = |words: &str| words.parse::<PaneSettings>().unwrap().chain;
+    let fork = ForkPlan {
+        prompt: PromptText::raw("Once"),
+        shared: Vec::new(),
+        chain: chain("mirostat 5"),
+        seeds: vec![1],
+    };
+    let refusal = found(&fork).unwrap_err();
+    assert!(refusal.contains("open the answer as a pane"), "{refusal}");
+    // The built-in model has no tags of thoughts.
+    let mut budgets = plan("Once", &["x"], &[]);
+    budgets.drawn = [0, 64].map(|n| chain(&format!("think {n}"))).to_vec();
+    let mut session = Session::new(embedded());
+    let refusal = session
+        .run_job(GenerationId(1), &budgets, None)
+        .unwrap_err();
+    let refusal = refusal.to_string();
+    assert!(refusal.contains("thinking budget"), "{refusal}");
 }

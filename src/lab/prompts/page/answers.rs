@@ -8,7 +8,6 @@ use crate::design::icons::Icon;
 use crate::design::theme::Theme;
 use crate::design::widgets::focus_ring;
 use crate::generation::formatting::{counted, token_word};
-use crate::lab::prompts::TasksRun;
 use crate::lab::prompts::figures::checks::Verdict;
 use crate::lab::prompts::figures::{Fork, JudgedAnswer, TaskResults};
 use crate::plots::{TextRun, paint_text};
@@ -30,17 +29,20 @@ const N_SPOKEN: usize = 200;
 /// The maximum number of answers that are listed.
 const N_ANSWERS: usize = 256;
 
-/// Draws the answers in a cell. A click selects one.
-pub(super) fn answers_ui(ui: &mut Ui, run: &mut TasksRun, (task, pane): (usize, usize)) {
+/// Draws the answers to a task under settings. Returns the one that was clicked.
+pub(super) fn answers_ui(
+    ui: &mut Ui,
+    results: &TaskResults,
+    (task, pane): (usize, usize),
+    shown: usize,
+) -> Option<usize> {
     let theme = Theme::of(ui);
-    if let Some(error) = run.results.error(task) {
+    if let Some(error) = results.error(task) {
         let words = Face::Small.text(capitalize(error)).color(theme.error);
         ui.add(Label::new(words).wrap());
-        return;
+        return None;
     }
-    let results = &run.results;
     let fork = results.fork(task, pane);
-    let shown = run.shown_answer();
     let is_judged = results.tasks().get(task).is_some_and(|own| own.is_judged);
     let answers = results.answers(task, pane);
     let mut clicked = None;
@@ -67,9 +69,7 @@ pub(super) fn answers_ui(ui: &mut Ui, run: &mut TasksRun, (task, pane): (usize, 
     } else {
         same_ui(ui, answers);
     }
-    if clicked.is_some() {
-        run.selected_answer = clicked;
-    }
+    clicked
 }
 
 /// Says that all answers are the same, if they are.
@@ -218,7 +218,7 @@ fn facts_ui(ui: &mut Ui, results: &TaskResults, answer: &JudgedAnswer, pane: usi
         let words = Face::Small.text(capitalize(why)).color(theme.text_1);
         ui.add(Label::new(words).wrap());
     }
-    let Some(pane) = results.panes.get(pane) else {
+    let Some(pane) = results.settings_at(pane) else {
         return;
     };
     let n = counted(answer.tokens.len(), "token");

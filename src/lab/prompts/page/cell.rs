@@ -3,7 +3,7 @@
 use egui::{Align, Label, Layout, ScrollArea, Ui};
 
 use super::answers::answers_ui;
-use super::overview;
+use super::{choice, overview};
 use crate::design::fonts::Face;
 use crate::design::icons::Icon;
 use crate::design::theme::Theme;
@@ -13,7 +13,7 @@ use crate::lab::LabCommand;
 use crate::lab::prompts::figures::TaskResults;
 use crate::lab::prompts::figures::tasks::{Task, TaskPrompt};
 use crate::lab::prompts::plot::share_words;
-use crate::lab::prompts::state::TaskView;
+use crate::lab::prompts::state::{ForkRun, TaskView};
 use crate::lab::prompts::{PromptsCommand, TasksRun};
 use crate::state::{Command, capitalize};
 
@@ -24,18 +24,28 @@ const N_PROMPT: usize = 4000;
 const N_EXPECTED: usize = 200;
 
 /// Draws the selected cell.
-pub(super) fn show(ui: &mut Ui, run: &mut TasksRun, commands: &mut Vec<Command>) {
+pub(super) fn show(
+    ui: &mut Ui,
+    run: &mut TasksRun,
+    fork: Option<&ForkRun>,
+    commands: &mut Vec<Command>,
+) {
     ui.spacing_mut().item_spacing.y = 6.0;
     let Some((task, pane)) = run.selected else {
         overview::show(ui, run);
         return;
     };
-    let mut send = |command| commands.push(Command::Lab(LabCommand::Prompts(command)));
     let has_answers = !run.results.answers(task, pane).is_empty();
     let words = right_words(&run.results, task, pane);
     if head_ui(ui, pane, &words, has_answers) {
         let answer = run.shown_answer();
-        send(PromptsCommand::Open { task, pane, answer });
+        let command = PromptsCommand::Open {
+            view: TaskView::Table,
+            task,
+            pane,
+            answer,
+        };
+        commands.push(Command::Lab(LabCommand::Prompts(command)));
     }
     ScrollArea::vertical()
         .id_salt((task, pane))
@@ -44,13 +54,19 @@ pub(super) fn show(ui: &mut Ui, run: &mut TasksRun, commands: &mut Vec<Command>)
             ui.set_max_width(ui.available_width() - 12.0);
             task_ui(ui, &run.results, task);
             exact_ui(ui, &run.results, task, pane);
-            answers_ui(ui, run, (task, pane));
+            let shown = run.shown_answer();
+            if let Some(clicked) = answers_ui(ui, &run.results, (task, pane), shown) {
+                run.selected_answer = Some(clicked);
+            }
+            let at = (TaskView::Table, (task, pane));
+            choice::show(ui, &run.results, at, fork, commands);
             ui.add_space(4.0);
             let hint = "Write with these settings in a new pane";
             let button = Button::new("Use these settings").icon(Icon::Plus).quiet();
             if ui.add(button).on_hover_text(hint).clicked() {
                 let view = TaskView::Table;
-                send(PromptsCommand::UseSettings { pane, view });
+                let command = PromptsCommand::UseSettings { pane, view };
+                commands.push(Command::Lab(LabCommand::Prompts(command)));
             }
         });
 }
@@ -74,7 +90,7 @@ fn head_ui(ui: &mut Ui, pane: usize, words: &str, can_open: bool) -> bool {
 }
 
 /// "3 of 5 right".
-fn right_words(results: &TaskResults, task: usize, pane: usize) -> String {
+pub(super) fn right_words(results: &TaskResults, task: usize, pane: usize) -> String {
     if let Some((n_right, n)) = results.n_right(task, pane) {
         return format!("{n_right} of {n} right");
     }
@@ -132,7 +148,7 @@ fn expected(task: &Task) -> String {
 }
 
 /// Says how likely a right answer is, or why that can't be computed.
-fn exact_ui(ui: &mut Ui, results: &TaskResults, task: usize, pane: usize) {
+pub(super) fn exact_ui(ui: &mut Ui, results: &TaskResults, task: usize, pane: usize) {
     let Some(exact) = results.exact(task) else {
         return;
     };

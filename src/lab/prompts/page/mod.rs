@@ -1,12 +1,15 @@
-//! The Prompts tab: the tasks and what a right answer is on the left, the table or the curve in the
+//! The Prompts tab: the tasks and what a right answer is on the left, the table or the sweep in the
 //! middle, the selected cell or prompt on the right.
 
 mod answers;
 mod any_setting;
 mod cell;
+mod cell_tasks;
+mod choice;
 mod empty;
 mod overview;
 mod setup;
+mod sorting;
 mod spellings;
 mod table;
 #[cfg(test)]
@@ -16,7 +19,7 @@ use egui::{Event, Label, Popup, Rect, Ui, vec2};
 
 use self::setup::{foot, form_ui};
 use super::document::PromptsDocument;
-use super::state::{CurveRun, PromptsCommand, PromptsTab, TaskSource, TaskView, TasksRun};
+use super::state::{PromptsCommand, PromptsTab, SweepRun, TaskSource, TaskView, TasksRun};
 use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
@@ -41,8 +44,8 @@ pub(in crate::lab) const TAB: Tab = Tab {
                     }
                 }
                 TaskView::AnySetting => {
-                    if let Some(run) = &mut runs.curve {
-                        run.move_selection(rows + columns);
+                    if let Some(run) = &mut runs.sweep {
+                        run.move_selection(rows, columns);
                     }
                 }
             }
@@ -59,12 +62,23 @@ fn open_command(prompts: &PromptsTab) -> Option<PromptsCommand> {
             let run = prompts.runs.table.as_ref()?;
             let (task, pane) = run.selected?;
             Some(PromptsCommand::Open {
+                view: TaskView::Table,
                 task,
                 pane,
                 answer: run.shown_answer(),
             })
         }
-        TaskView::AnySetting => None,
+        TaskView::AnySetting => {
+            let run = prompts.runs.sweep.as_ref()?;
+            let (task, pane) = (run.shown_task()?, run.shown_settings());
+            let has_answers = !run.results.answers(task, pane).is_empty();
+            has_answers.then(|| PromptsCommand::Open {
+                view: TaskView::AnySetting,
+                task,
+                pane,
+                answer: run.shown_answer(),
+            })
+        }
     }
 }
 
@@ -77,8 +91,8 @@ fn bar_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
             runs.table.as_ref().map(TasksRun::summary),
         ),
         TaskView::AnySetting => (
-            runs.curve.as_ref().map(|run| run.reading.n_tasks > 0),
-            runs.curve.as_ref().map(CurveRun::summary),
+            runs.sweep.as_ref().map(|run| !run.reading.is_empty()),
+            runs.sweep.as_ref().map(SweepRun::summary),
         ),
     };
     export_ui(ui, is_there.unwrap_or(false), commands);
@@ -119,6 +133,7 @@ fn results_ui(ui: &mut Ui, columns: Columns, state: &mut AppState, commands: &mu
 fn table_ui(ui: &mut Ui, columns: Columns, state: &mut AppState, commands: &mut Vec<Command>) {
     let n_panes = state.panes.len();
     let prompts = &mut state.lab.prompts;
+    let fork = prompts.runs.fork.as_ref();
     let Some(run) = &mut prompts.runs.table else {
         empty::table_ui(ui, columns.middle, n_panes);
         frame_empty::texts_ui(ui, columns.right, "The answers of the cell you select");
@@ -131,7 +146,8 @@ fn table_ui(ui: &mut Ui, columns: Columns, state: &mut AppState, commands: &mut 
         return;
     }
     table::show(&mut child_ui(ui, columns.middle, "table"), run, commands);
-    cell::show(&mut child_ui(ui, columns.right, "cell"), run, commands);
+    let mut right = child_ui(ui, columns.right, "cell");
+    cell::show(&mut right, run, fork, commands);
 }
 
 /// Draws a sentence in the middle of an area.

@@ -1,18 +1,22 @@
-//! The right of the Any setting view: one prompt, how its probability depends on the number, and the
-//! token sequences that it is the sum of.
+//! The right of the Any setting view: one prompt, how its share of right answers depends on the number,
+//! and its answers or the token sequences that its probability is the sum of.
 
-use egui::{Frame, Label, Margin, Rect, ScrollArea, Sense, Ui, vec2};
+use egui::{Align, Frame, Label, Layout, Margin, Rect, ScrollArea, Sense, Ui, vec2};
 
-use super::cell::task_ui;
+use super::answers::answers_ui;
+use super::any_setting::shown_curve;
+use super::cell::{exact_ui, right_words, task_ui};
+use super::cell_tasks::cell_tasks_ui;
+use super::choice;
 use crate::design::fonts::Face;
 use crate::design::icons::Icon;
 use crate::design::theme::Theme;
 use crate::design::widgets::{BADGE, Button, badge};
 use crate::generation::formatting::{percent, token_word};
 use crate::lab::LabCommand;
-use crate::lab::prompts::plot::{ExactCurve, share_words, task_curve_ui};
-use crate::lab::prompts::state::TaskView;
-use crate::lab::prompts::{CurveRun, ExactFound, PromptsCommand, Spelling};
+use crate::lab::prompts::plot::{share_words, task_curve_ui};
+use crate::lab::prompts::state::{ForkRun, TaskView};
+use crate::lab::prompts::{ExactFound, PromptsCommand, Spelling, SweepRun};
 use crate::state::{Command, capitalize};
 
 /// The height of the curve of one prompt.
@@ -22,82 +26,138 @@ const CURVE: f32 = 168.0;
 const N_SPELLINGS: usize = 6;
 const N_TOKENS: usize = 24;
 
-/// Draws the selected prompt.
-pub(super) fn show(ui: &mut Ui, run: &CurveRun, commands: &mut Vec<Command>) {
+/// Draws the selected prompt, and its answers at the selected values.
+pub(super) fn show(
+    ui: &mut Ui,
+    run: &mut SweepRun,
+    fork: Option<&ForkRun>,
+    commands: &mut Vec<Command>,
+) {
     let theme = Theme::of(ui);
     ui.spacing_mut().item_spacing.y = 8.0;
+    let settings = run.shown_settings();
+    let cell = settings.checked_sub(run.sweep.n_panes());
     let Some(task) = run.shown_task() else {
         let words = "Select a prompt to see what its probability is the sum of.";
         let words = Face::Small.text(words).color(theme.text_3);
         ui.add(Label::new(words).wrap());
         return;
     };
-    let share = run.results.exact_share(task, run.base);
-    ui.horizontal(|ui| {
-        ui.set_min_height(28.0);
-        badge(ui, run.base, BADGE);
-        let words = match share {
-            Some(share) => format!("{} right", share_words(share)),
-            None => "not computed under these settings".to_owned(),
+    if head_ui(ui, run, (task, settings)) {
+        let command = PromptsCommand::Open {
+            view: TaskView::AnySetting,
+            task,
+            pane: settings,
+            answer: run.shown_answer(),
         };
-        let words = Face::Medium.text(capitalize(&words)).color(theme.text_1);
-        ui.add(Label::new(words).truncate());
-    });
+        commands.push(Command::Lab(LabCommand::Prompts(command)));
+    }
+    if let Some(cell) = cell.filter(|_| run.sweep.columns.is_some()) {
+        let clicked = cell_tasks_ui(ui, run, cell);
+        ui.separator();
+        if let Some(task) = clicked {
+            run.select_task(task);
+        }
+    }
     ScrollArea::vertical()
-        .id_salt(task)
+        .id_salt((task, settings))
         .auto_shrink(false)
         .show(ui, |ui| {
             ui.set_max_width(ui.available_width() - 12.0);
             task_ui(ui, &run.results, task);
-            if let Some(exact) = run.results.exact(task) {
+            if run.is_drawn() {
+                exact_ui(ui, &run.results, task, settings);
+                let shown = run.shown_answer();
+                let clicked = answers_ui(ui, &run.results, (task, settings), shown);
+                run.selected_answer = clicked.or(run.selected_answer);
+                let at = (TaskView::AnySetting, (task, settings));
+                choice::show(ui, &run.results, at, fork, commands);
+            } else if let Some(exact) = run.results.exact(task) {
                 ui.separator();
-                why_ui(ui, run, exact);
+                why_ui(ui, run, exact, settings);
             }
             ui.separator();
-            curve_ui(ui, run, task);
-            use_ui(ui, run, commands);
+            if run.sweep.columns.is_none() {
+                curve_ui(ui, run, task);
+            }
+            use_ui(ui, settings, commands);
         });
 }
 
-/// Draws the button that uses the settings that all values share.
-fn use_ui(ui: &mut Ui, run: &CurveRun, commands: &mut Vec<Command>) {
+/// Draws the badge, the values, what was found, and the button that opens an answer as a pane.
+/// Returns whether it was clicked.
+fn head_ui(ui: &mut Ui, run: &SweepRun, (task, settings): (usize, usize)) -> bool {
+    let theme = Theme::of(ui);
+    let mut is_clicked = false;
+    let exact = run.results.exact_share(task, settings);
+    let words = match exact {
+        _ if run.is_drawn() => right_words(&run.results, task, settings),
+        Some(share) => format!("{} right", share_words(share)),
+        None => "not computed under these settings".to_owned(),
+    };
+    let words = format!("{}{}", at_words(run, settings), capitalize(&words));
+    ui.horizontal(|ui| {
+        ui.set_min_height(28.0);
+        badge(ui, run.base, BADGE);
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if run.is_drawn() {
+                let can_open = !run.results.answers(task, settings).is_empty();
+                let open = Button::new("Open as pane").icon(Icon::Plus).hint("↵");
+                is_clicked = ui.add_enabled(can_open, open).clicked();
+            }
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                let words = Face::Medium.text(words).color(theme.text_1);
+                ui.add(Label::new(words).truncate());
+            });
+        });
+    });
+    is_clicked
+}
+
+/// "T 0.8 · top-p 0.9: ", or nothing for the settings of a pane.
+fn at_words(run: &SweepRun, settings: usize) -> String {
+    let Some(cell) = settings.checked_sub(run.sweep.n_panes()) else {
+        return String::new();
+    };
+    let values = run.sweep.cell_words(cell);
+    if run.sweep.columns.is_some() {
+        return format!("{values}: ");
+    }
+    format!("{} {values}: ", run.sweep.axis.parameter.chip())
+}
+
+/// Draws the button that uses the settings that are described.
+fn use_ui(ui: &mut Ui, pane: usize, commands: &mut Vec<Command>) {
     let hint = "Write with these settings in a new pane";
     let button = Button::new("Use these settings").icon(Icon::Plus).quiet();
     if ui.add(button).on_hover_text(hint).clicked() {
-        let command = PromptsCommand::UseSettings {
-            pane: run.base,
-            view: TaskView::AnySetting,
-        };
+        let view = TaskView::AnySetting;
+        let command = PromptsCommand::UseSettings { pane, view };
         commands.push(Command::Lab(LabCommand::Prompts(command)));
     }
 }
 
-fn curve_ui(ui: &mut Ui, run: &CurveRun, task: usize) {
+fn curve_ui(ui: &mut Ui, run: &SweepRun, task: usize) {
     let theme = Theme::of(ui);
-    let name = run.curve.axis.parameter.name().to_lowercase();
+    let name = run.sweep.axis.parameter.name().to_lowercase();
     let title = format!("This prompt at any {name}");
     ui.label(Face::SmallMedium.text(title).color(theme.text_1));
     let size = vec2(ui.available_width(), CURVE);
     let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
-    let shown = ExactCurve {
-        base: run.base,
-        ..ExactCurve::new(&run.results, &run.curve, &run.reading)
-    };
+    let shown = shown_curve(run);
     // The labels of the axis reach into the margin.
     let rect = Rect::from_min_max(rect.min - vec2(8.0, 0.0), rect.max);
     task_curve_ui(ui, rect, shown, task);
 }
 
 /// Draws the likeliest token sequences that spell a right answer, each with its probability.
-fn why_ui(ui: &mut Ui, run: &CurveRun, exact: &ExactFound) {
+fn why_ui(ui: &mut Ui, run: &SweepRun, exact: &ExactFound, settings: usize) {
     let theme = Theme::of(ui);
-    let letter = run.results.panes.get(run.base).map(|pane| &pane.letter);
     ui.horizontal_wrapped(|ui| {
         ui.label(Face::SmallMedium.text("Why exactly").color(theme.text_1));
-        let words = format!(
-            "the sum over all spellings, under {}",
-            letter.map_or("", String::as_str)
-        );
+        let letter = run.results.panes.get(settings).map(|pane| &pane.letter);
+        let under = letter.map_or("these settings", String::as_str);
+        let words = format!("the sum over all spellings, under {under}");
         ui.label(Face::Small.text(words).color(theme.text_3));
     });
     if let Some(refusal) = &exact.refusal {
@@ -105,12 +165,12 @@ fn why_ui(ui: &mut Ui, run: &CurveRun, exact: &ExactFound) {
         ui.add(Label::new(words).wrap());
     }
     for spelling in exact.spellings.iter().take(N_SPELLINGS) {
-        spelling_ui(ui, run, spelling);
+        spelling_ui(ui, run, spelling, settings);
     }
     let n_more = exact.spellings.len().saturating_sub(N_SPELLINGS);
     let rest = exact.spellings.iter().skip(N_SPELLINGS);
     let rest: f64 = rest
-        .filter_map(|spelling| spelling.probs.get(run.base))
+        .filter_map(|spelling| spelling.probs.get(settings))
         .sum();
     if n_more > 0 {
         let words = format!("{n_more} more, together {}", share_percent(rest));
@@ -119,11 +179,11 @@ fn why_ui(ui: &mut Ui, run: &CurveRun, exact: &ExactFound) {
 }
 
 /// Draws the tokens of a spelling and their probability.
-fn spelling_ui(ui: &mut Ui, run: &CurveRun, spelling: &Spelling) {
+fn spelling_ui(ui: &mut Ui, run: &SweepRun, spelling: &Spelling, settings: usize) {
     let theme = Theme::of(ui);
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(4.0, 4.0);
-        let (probs, end) = spelling.token_probs(run.base);
+        let (probs, end) = spelling.token_probs(settings);
         for (token, prob) in spelling.tokens.iter().zip(probs).take(N_TOKENS) {
             let piece = run.results.vocabulary().piece(*token);
             token_ui(ui, &token_word(&piece), Face::Candidate);
@@ -136,7 +196,7 @@ fn spelling_ui(ui: &mut Ui, run: &CurveRun, spelling: &Spelling) {
             token_ui(ui, "end", Face::Special);
             prob_ui(ui, end);
         }
-        let prob = spelling.probs.get(run.base).copied().unwrap_or_default();
+        let prob = spelling.probs.get(settings).copied().unwrap_or_default();
         let words = format!("= {}", share_percent(prob));
         ui.label(Face::Medium.text(words).color(theme.text_1));
     });

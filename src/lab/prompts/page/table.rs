@@ -3,6 +3,7 @@
 
 use egui::{Label, Rect, Role, ScrollArea, Sense, Stroke, Ui, WidgetInfo, vec2};
 
+use super::sorting;
 use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
 use crate::design::style::reserve_scroll_bars;
@@ -39,8 +40,7 @@ const MARGIN: f32 = 14.0;
 pub(super) fn show(ui: &mut Ui, run: &mut TasksRun, commands: &mut Vec<Command>) {
     let area = ui.max_rect();
     let is_judged = run.results.is_judged();
-    let is_sorted = !run.is_running();
-    let mut table = title_ui(ui, area, &run.results, &run.reading, is_sorted);
+    let mut table = title_ui(ui, area, &run.results, &run.reading);
     if is_judged && run.reading.verdict.is_some() {
         let height = (better_by_height(&run.reading) + MARGIN).max(BELOW);
         let height = height.min(area.height() * MOST_BELOW);
@@ -60,6 +60,9 @@ pub(super) fn show(ui: &mut Ui, run: &mut TasksRun, commands: &mut Vec<Command>)
             let columns = TableColumns::new(area.left(), width - SCROLL_BAR, &run.results);
             let (heads, mut rows) = area.split_top_bottom_at_y(area.top() + HEADS);
             heads_ui(ui, heads, columns, &run.results);
+            if let Some(order) = sorting::show(ui, heads, columns, run) {
+                run.reading.sort_by(order, &run.results);
+            }
             if is_judged {
                 let (all, rest) = rows.split_top_bottom_at_y(rows.top() + ALL);
                 let all = all.with_max_x(all.right() - SCROLL_BAR);

@@ -3,11 +3,13 @@
 use egui::{Key, Modifiers, Rect, Vec2, vec2};
 use egui_kittest::kittest::Queryable as _;
 
-use crate::lab::LabTab;
+use crate::lab::prompts::tests::forks::deliver_fork;
+use crate::lab::prompts::tests::sweeps::{mapped, sweep, swept};
 use crate::lab::prompts::tests::{
     MARS, VENUS, answer, answer_all, computed, deliver, judged, start, table, with_tasks,
 };
-use crate::lab::prompts::{TaskNews, TaskSource, TaskView};
+use crate::lab::prompts::{PromptsCommand, TaskNews, TaskSource, TaskView};
+use crate::lab::{LabCommand, LabTab};
 use crate::state::tests::{ready, update_job};
 use crate::state::{AppState, Command, Page, PathPurpose, RunCommand};
 use crate::ui::testing::{Window, key, press, window_of};
@@ -122,7 +124,15 @@ fn a_decided_run_offers_to_stop() {
             let word = if pane == 0 { MARS } else { VENUS };
             answer(&mut state, id, (task, pane), (0, word));
         }
-        deliver(&mut state, id, task, TaskNews::Done { secs: 1.0 });
+        deliver(
+            &mut state,
+            id,
+            task,
+            TaskNews::Done {
+                secs: 1.0,
+                drawing_secs: 1.0,
+            },
+        );
     }
     let mut window = window(state);
     window.get_by_label_contains("Already decided: A is better than");
@@ -175,7 +185,7 @@ fn the_other_view_is_a_curve_with_the_prompts_that_decide_it() {
     let mut window = window(state);
     press(&mut window, "Any setting");
     window.get_by_label_contains("Right answers at any temperature");
-    let run = |window: &Window| window.state().lab.prompts.runs.curve.clone().unwrap();
+    let run = |window: &Window| window.state().lab.prompts.runs.sweep.clone().unwrap();
     let deciding = run(&window).reading.deciding;
     assert_eq!(run(&window).shown_task(), Some(deciding[0]));
     key(&mut window, Modifiers::NONE, Key::ArrowDown);
@@ -187,13 +197,106 @@ fn the_other_view_is_a_curve_with_the_prompts_that_decide_it() {
 }
 
 #[test]
-fn what_cannot_be_computed_says_so() {
+fn what_cannot_be_computed_is_drawn() {
     let mut state = with_tasks();
     state.lab.prompts.view = TaskView::AnySetting;
     state.lab.prompts.form.checks = vec!["contains: {answer}".to_owned()];
     let window = window(state);
-    let words = "These checks can only be drawn: see Table";
-    assert!(window.query_all_by_label(words).count() > 0);
+    assert!(window.query_by_label("Exact").is_none());
+    assert!(window.query_all_by_label("Answers to each").count() > 0);
+    window.get_by_label("Judge");
+}
+
+#[test]
+fn answers_are_drawn_at_every_value_by_keyboard() {
+    let mut state = with_tasks();
+    state.lab.prompts.view = TaskView::AnySetting;
+    let mut window = window(state);
+    window.get_by_label("Compute");
+    press(&mut window, "Drawn");
+    window.get_by_label_contains("all with the same coins");
+    key(&mut window, Modifiers::COMMAND, Key::Enter);
+    assert!(sweep(window.state()).is_drawn());
+    key(&mut window, Modifiers::NONE, Key::Escape);
+    window.get_by_label("Stop and keep answers");
+}
+
+#[test]
+fn a_drawn_sweep_shows_what_the_answers_cost_and_the_arrows_choose_the_value() {
+    let mut window = window(swept());
+    window.get_by_label_contains("drawn, 2 answers to each of 2 tasks");
+    for name in [
+        "different answers to a task",
+        "tokens of an answer",
+        "seconds of an answer",
+    ] {
+        window.get_by_label_contains(&format!("{name}: "));
+    }
+    window.get_by_label_contains("Different answers to a task: 1.0 at 0.1");
+    key(&mut window, Modifiers::NONE, Key::ArrowRight);
+    assert_eq!(sweep(window.state()).selected_cell, Some(0));
+    window.get_by_label("T 0.1: 2 of 2 right");
+    window.get_by_label_contains("All 2 answers are the same");
+    key(&mut window, Modifiers::NONE, Key::ArrowRight);
+    window.get_by_label("T 0.85: 1 of 2 right");
+    let run = sweep(window.state());
+    let (task, settings) = (run.shown_task().unwrap(), run.shown_settings());
+    let seed = run.results.answers(task, settings)[run.shown_answer()].seed;
+    key(&mut window, Modifiers::NONE, Key::Enter);
+    let state = window.state();
+    assert_eq!(state.page, Page::Write);
+    assert_eq!(state.panes[4].settings.seed, Some(seed));
+}
+
+#[test]
+fn the_arrows_move_through_the_map() {
+    let mut window = window(mapped());
+    window.get_by_label_contains("Map of right answers. On these 2 prompts T 0.1 · top-p 0.5");
+    window.get_by_label_contains("T 0.1 · top-p 0.5: Exactly");
+    key(&mut window, Modifiers::NONE, Key::ArrowUp);
+    key(&mut window, Modifiers::NONE, Key::ArrowRight);
+    assert_eq!(sweep(window.state()).selected_cell, Some(3));
+    window.get_by_label_contains("T 0.85 · top-p 1: Exactly");
+    press(&mut window, "Task 1, 76 %: Which planet is red?");
+    assert_eq!(sweep(window.state()).selected, Some(0));
+    window.get_by_label("Why exactly");
+    press(&mut window, "Use these settings");
+    assert_eq!(window.state().panes.len(), 5);
+}
+
+#[test]
+fn rows_are_sorted_by_the_menu_and_by_the_heads() {
+    let mut window = window(judged());
+    press(&mut window, "Sorted by: Most disagreement first");
+    press(&mut window, "In the order of the list");
+    window.get_by_label("Sorted by: In the order of the list");
+    press(&mut window, "Sort by B");
+    press(&mut window, "Sort by B");
+    window.get_by_label("Sorted by: Worst of B first");
+}
+
+#[test]
+fn a_cell_explains_why_its_answers_part() {
+    let mut window = window(judged());
+    let cell = "Task 2, pure sampling, 50 percent, 1 of 2 right";
+    press(&mut window, cell);
+    press(&mut window, "Why they part");
+    window.get_by_label_contains("Reading the prompt");
+    // The test window drops effects, so the choice is asked for again.
+    let command = PromptsCommand::ExplainFork {
+        view: TaskView::Table,
+        task: 1,
+        pane: 1,
+    };
+    let command = Command::Lab(LabCommand::Prompts(command));
+    let state = window.state_mut();
+    let effects = state.apply(command);
+    deliver_fork(state, &effects);
+    window.run_steps(3);
+    window.get_by_label("Where right and wrong part");
+    window.get_by_label_contains("The choice: answer 1, right, coin 0.");
+    window.get_by_label_contains("‘Mars’ 50 % → 50 %");
+    window.get_by_label_contains("Answer 2, wrong. ");
 }
 
 #[test]
@@ -218,7 +321,7 @@ fn the_file_shortcut_asks_for_tasks() {
 #[test]
 fn the_tab_fits_its_windows() {
     for size in [vec2(900.0, 600.0), NARROW, vec2(1920.0, 1080.0)] {
-        for state in [with_tasks, judged, computed] {
+        for state in [with_tasks, judged, computed, swept, mapped] {
             let mut state = state();
             state.apply(Command::Run(RunCommand::ShowPage(Page::Lab)));
             state.lab.tab = LabTab::Prompts;

@@ -1,14 +1,15 @@
-//! The exact share of right answers over a number that is varied, with the panes that have a value on
-//! the axis.
+//! The share of right answers over a number that is varied, with the panes that have a value on the
+//! axis: a line where it is exact, points with their intervals where it was drawn.
 
 use egui::{Align2, Pos2, Rect, Shape, Stroke, Ui, pos2, vec2};
 
+use super::cell::whole_percent;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::design::widgets::{SMALL_BADGE, paint_badge};
 use crate::generation::formatting::{counted, percent};
 use crate::lab::prompts::ExactShare;
-use crate::lab::prompts::figures::{Curve, CurvePoint, CurveReading, TaskResults};
+use crate::lab::prompts::figures::{CurvePoint, SweepReading, TaskResults, TaskSweep};
 use crate::plots::{
     Axes, Scale, TextRun, dashed_line, paint_text, paint_text_within, unit_title_ui,
 };
@@ -25,15 +26,18 @@ const LEGEND: [f32; 2] = [128.0, 352.0];
 /// How much of it the labels of the axis take.
 const AXIS_LABELS: f32 = 44.0;
 
+/// The radius of a drawn point.
+const POINT: f32 = 3.5;
+
 /// The width of the ring of the background around a badge.
 const HALO: f32 = 2.0;
 
 /// A curve, and what is known about it.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::lab::prompts) struct ExactCurve<'a> {
+pub(in crate::lab::prompts) struct SweepCurve<'a> {
     pub results: &'a TaskResults,
-    pub curve: &'a Curve,
-    pub reading: &'a CurveReading,
+    pub sweep: &'a TaskSweep,
+    pub reading: &'a SweepReading,
     /// The index of the pane whose other settings all values share.
     pub base: usize,
 }
@@ -43,35 +47,41 @@ pub(in crate::lab::prompts) struct ExactCurve<'a> {
 struct PaneMark {
     pane: usize,
     value: f64,
-    share: ExactShare,
+    share: f64,
 }
 
-impl<'a> ExactCurve<'a> {
+impl<'a> SweepCurve<'a> {
     pub(in crate::lab::prompts) fn new(
         results: &'a TaskResults,
-        curve: &'a Curve,
-        reading: &'a CurveReading,
+        sweep: &'a TaskSweep,
+        reading: &'a SweepReading,
     ) -> Self {
-        let first = curve.settings_at(0);
-        let letter = results.panes.get(first).map(|pane| &pane.letter);
-        let mut panes = results.panes.iter().take(first);
+        let letter = results.cells.first().map(|cell| &cell.letter);
+        let mut panes = results.panes.iter();
         let base = panes.position(|pane| Some(&pane.letter) == letter);
         Self {
             results,
-            curve,
+            sweep,
             reading,
             base: base.unwrap_or(0),
         }
     }
 
+    /// Returns the share under the settings of a pane, exact if it is known.
+    fn pane_share(&self, pane: usize) -> Option<f64> {
+        let exact = self.reading.panes.get(pane).copied().flatten();
+        let drawn = || Some(self.reading.drawn.get(pane)?.share?.share);
+        exact.map(ExactShare::middle).or_else(drawn)
+    }
+
     /// Returns the name of the number, as within a sentence.
     pub(super) fn name(&self) -> String {
-        self.curve.axis.parameter.name().to_lowercase()
+        self.sweep.axis.parameter.name().to_lowercase()
     }
 
     /// Returns the smallest and the largest value.
-    fn ends(&self) -> [f64; 2] {
-        let values = self.curve.axis.values().iter().copied();
+    pub(super) fn ends(&self) -> [f64; 2] {
+        let values = self.sweep.axis.values().iter().copied();
         let least = values.clone().fold(f64::INFINITY, f64::min);
         [least, values.fold(f64::NEG_INFINITY, f64::max)]
     }
@@ -79,8 +89,8 @@ impl<'a> ExactCurve<'a> {
     /// Returns the panes whose settings have a value on the axis, with that value.
     pub(super) fn on_axis(&self) -> impl Iterator<Item = (usize, f64)> {
         let [least, most] = self.ends();
-        let parameter = self.curve.axis.parameter;
-        let panes = self.results.panes.iter().take(self.curve.settings_at(0));
+        let parameter = self.sweep.axis.parameter;
+        let panes = self.results.panes.iter();
         let values = panes
             .map(move |pane| parameter.get(&pane.chain))
             .enumerate();
@@ -95,27 +105,62 @@ impl<'a> ExactCurve<'a> {
     pub(in crate::lab::prompts) fn show(&self, ui: &Ui, rect: Rect) -> Axes {
         let (title, body) = rect.split_top_bottom_at_y(rect.top() + TITLE);
         let heading = format!("Right answers at any {}", self.name());
-        let unit = format!("exact, mean of {}", counted(self.reading.n_tasks, "task"));
+        let unit = self.unit();
         unit_title_ui(ui, title, [&heading, &unit], &self.spoken());
         let [least, most] = LEGEND;
         let room = (body.width() * 0.36).clamp(least, most);
         let (legend, plot) = body.split_left_right_at_x(body.left() + room);
-        let shares = self.reading.points.iter().map(|point| point.share.at_most);
-        let panes = self.reading.panes.iter().flatten();
-        let shares = shares.chain(panes.map(|share| share.at_most));
+        let exact = self.reading.points.iter().map(|point| point.share);
+        let panes = self.reading.panes.iter().flatten().copied();
+        let drawn = self.reading.drawn.iter().filter_map(|drawn| drawn.share);
+        let drawn = drawn.map(|share| share.interval.map_or(share.share, |ends| ends.high));
+        let shares = exact.chain(panes).map(|share| share.at_most).chain(drawn);
         let rect = plot.with_min_x(plot.left() - AXIS_LABELS);
         let axes = self.axes(rect, shares.fold(0.0, f64::max));
         axes.paint(ui, &self.name());
         self.guides_ui(ui, &axes);
         let marks = self.on_axis().filter_map(|(pane, value)| {
-            let share = self.reading.panes.get(pane).copied().flatten()?;
+            let share = self.pane_share(pane)?;
             Some(PaneMark { pane, value, share })
         });
         let marks: Vec<PaneMark> = marks.collect();
         self.line_ui(ui, &axes, &self.reading.points);
+        self.points_ui(ui, &axes);
         marks_ui(ui, &axes, &marks);
         self.legend_ui(ui, legend.with_max_x(legend.right() - AXIS_LABELS));
         axes
+    }
+
+    /// Says what the line and the points are.
+    fn unit(&self) -> String {
+        let n_exact = self.reading.n_tasks;
+        let n_drawn = self.reading.n_drawn_tasks();
+        let exact = format!("exact, mean of {}", counted(n_exact, "task"));
+        let answers = counted(self.results.n_answers, "answer");
+        let drawn = format!("{answers} to each of {}", counted(n_drawn, "task"));
+        match (n_exact, n_drawn) {
+            (_, 0) => exact,
+            (0, _) => format!("drawn, {drawn}; bars: 95 %"),
+            _ => format!("line: {exact}; points: {drawn}, 95 %"),
+        }
+    }
+
+    /// Draws the share that was drawn at each value, with its interval.
+    fn points_ui(&self, ui: &Ui, axes: &Axes) {
+        let color = Theme::of(ui).pane(self.base);
+        let values = self.sweep.axis.values().iter();
+        for (value, drawn) in values.zip(self.reading.drawn_cells()) {
+            let Some(estimate) = drawn.share else {
+                continue;
+            };
+            if let Some(ends) = estimate.interval {
+                let ends = [ends.low, ends.high].map(|end| axes.at(*value, end));
+                let bar = Stroke::new(1.5, color.gamma_multiply(0.6));
+                ui.painter().line_segment(ends, bar);
+            }
+            let at = axes.at(*value, estimate.share);
+            ui.painter().circle_filled(at, POINT, color);
+        }
     }
 
     /// Returns the axes of a curve that reaches up to a share.
@@ -179,7 +224,7 @@ impl<'a> ExactCurve<'a> {
     /// Draws the share of each pane beside the axis.
     fn legend_ui(&self, ui: &Ui, rect: Rect) {
         let theme = Theme::of(ui);
-        let panes = self.results.panes.iter().take(self.curve.settings_at(0));
+        let panes = self.results.panes.iter();
         for (index, pane) in panes.enumerate() {
             let top = rect.top() + index as f32 * LEGEND_ROW;
             let row = Rect::from_x_y_ranges(rect.x_range(), top..=top + LEGEND_ROW);
@@ -190,8 +235,10 @@ impl<'a> ExactCurve<'a> {
             let center = pos2(row.left() + SMALL_BADGE / 2.0, y);
             let badge = Rect::from_center_size(center, vec2(SMALL_BADGE, SMALL_BADGE));
             paint_badge(ui.painter(), theme, badge, index);
-            let share = self.reading.panes.get(index).copied().flatten();
-            let words = share.map_or("–".to_owned(), short_words);
+            let exact = self.reading.panes.get(index).copied().flatten();
+            let drawn = || self.pane_share(index).map(whole_percent);
+            let words = exact.map(short_words).or_else(drawn);
+            let words = words.unwrap_or_else(|| "–".to_owned());
             let run = TextRun::new(&words, Face::SmallMedium, theme.text_1);
             let right = row.right().min(row.left() + 300.0);
             let number = paint_text(ui, pos2(right, y), Align2::RIGHT_CENTER, run);
@@ -208,9 +255,12 @@ impl<'a> ExactCurve<'a> {
     fn spoken(&self) -> String {
         let verdict = self.reading.verdict.as_ref();
         let sentence = verdict.map_or("", |verdict| &verdict.sentence);
-        let panes = self.results.panes.iter().zip(&self.reading.panes);
-        let panes = panes.filter_map(|(pane, share)| {
-            Some(format!("{} {}", pane.letter, share_words((*share)?)))
+        let panes = self.results.panes.iter().enumerate();
+        let panes = panes.filter_map(|(index, pane)| {
+            let exact = self.reading.panes.get(index).copied().flatten();
+            let drawn = || self.pane_share(index).map(whole_percent);
+            let words = exact.map(share_words).or_else(drawn)?;
+            Some(format!("{} {words}", pane.letter))
         });
         let panes: Vec<String> = panes.collect();
         format!("{sentence} {}", panes.join("; "))
@@ -223,7 +273,7 @@ fn marks_ui(ui: &Ui, axes: &Axes, marks: &[PaneMark]) {
     let side = vec2(SMALL_BADGE, SMALL_BADGE);
     let mut drawn: Vec<Rect> = Vec::new();
     for mark in marks {
-        let center = axes.at(mark.value, mark.share.middle());
+        let center = axes.at(mark.value, mark.share);
         let mut badge = Rect::from_center_size(center, side);
         while drawn.iter().any(|other| other.intersects(badge)) {
             badge = badge.translate(vec2(side.x + HALO, 0.0));
@@ -239,15 +289,17 @@ fn marks_ui(ui: &Ui, axes: &Axes, marks: &[PaneMark]) {
 pub(in crate::lab::prompts) fn task_curve_ui(
     ui: &Ui,
     rect: Rect,
-    shown: ExactCurve<'_>,
+    shown: SweepCurve<'_>,
     task: usize,
 ) {
     let axes = shown.axes(rect, 1.0);
     axes.paint(ui, &shown.name());
-    let points = shown.curve.task_points(shown.results, task);
+    let points = shown.sweep.task_points(shown.results, task);
     shown.line_ui(ui, &axes, &points);
     let marks = shown.on_axis().filter_map(|(pane, value)| {
-        let share = shown.results.exact_share(task, pane)?;
+        let exact = shown.results.exact_share(task, pane);
+        let drawn = || Some(shown.results.prompt_share(task, pane)?.value());
+        let share = exact.map(ExactShare::middle).or_else(drawn)?;
         Some(PaneMark { pane, value, share })
     });
     let marks: Vec<PaneMark> = marks.collect();

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use egui::{Align2, Color32, Rect, Shape, Stroke, Ui, pos2};
 
-use super::curve::ExactCurve;
+use super::curve::SweepCurve;
 use crate::analysis::sweep::label;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
@@ -21,12 +21,17 @@ const EXPECTED: f32 = 82.0;
 const WITH_EXPECTED: f32 = 230.0;
 
 /// Draws the title, with the color ramp on the right.
-pub(in crate::lab::prompts) fn deciding_title_ui(ui: &Ui, rect: Rect, shown: ExactCurve<'_>) {
+pub(in crate::lab::prompts) fn deciding_title_ui(ui: &Ui, rect: Rect, shown: SweepCurve<'_>) {
     let right = pos2(rect.right(), rect.top() + 9.0);
     let legend = heat_legend(ui, right, &["0 %".to_owned(), "100 %".to_owned()]);
     let title = rect.with_max_x(legend.left() - 12.0);
     let letter = pane_letter(shown.base);
-    let unit = format!("probability of a right answer, first to fall first, otherwise as {letter}");
+    let share = if shown.reading.n_drawn_tasks() > shown.reading.n_tasks {
+        "share of right answers"
+    } else {
+        "probability of a right answer"
+    };
+    let unit = format!("{share}, first to fall first, otherwise as {letter}");
     unit_title_ui(ui, title, ["The prompts that decide it", &unit], "");
 }
 
@@ -35,7 +40,7 @@ pub(in crate::lab::prompts) fn strip_ui(
     ui: &Ui,
     row: Rect,
     axes: &Axes,
-    shown: ExactCurve<'_>,
+    shown: SweepCurve<'_>,
     task: usize,
 ) {
     let theme = Theme::of(ui);
@@ -68,8 +73,8 @@ pub(in crate::lab::prompts) fn strip_ui(
 type StepAt = (f32, usize);
 
 /// Returns the colors of a strip from left to right.
-fn steps(axes: &Axes, shown: ExactCurve<'_>, task: usize) -> Vec<StepAt> {
-    let points = shown.curve.task_points(shown.results, task).into_iter();
+fn steps(axes: &Axes, shown: SweepCurve<'_>, task: usize) -> Vec<StepAt> {
+    let points = shown.sweep.task_points(shown.results, task).into_iter();
     let steps = points.map(|point| {
         let x = axes.at(point.value, 0.0).x;
         (x, heat_step(point.share.middle()))
@@ -102,7 +107,7 @@ pub(in crate::lab::prompts) fn guides_ui(
     ui: &Ui,
     range: RangeInclusive<f32>,
     axes: &Axes,
-    shown: ExactCurve<'_>,
+    shown: SweepCurve<'_>,
 ) {
     let stroke = Stroke::new(1.0, Theme::of(ui).text_1);
     for (_, value) in shown.on_axis() {
@@ -114,8 +119,8 @@ pub(in crate::lab::prompts) fn guides_ui(
 }
 
 /// Describes a strip for screen readers: "Task 11, Mars: 95 percent at 0.1, 2 percent at 1.6".
-pub(in crate::lab::prompts) fn strip_words(shown: ExactCurve<'_>, task: usize) -> String {
-    let points = shown.curve.task_points(shown.results, task);
+pub(in crate::lab::prompts) fn strip_words(shown: SweepCurve<'_>, task: usize) -> String {
+    let points = shown.sweep.task_points(shown.results, task);
     let ends = [points.first(), points.last()].into_iter().flatten();
     let ends = ends.map(|point| {
         let percent = point.share.middle() * 100.0;

@@ -1,29 +1,36 @@
-//! Draws the table of shares, the differences between settings, and the curve of exact
-//! probabilities. The same on screen and in a picture.
+//! Draws the table of shares, the differences between settings, and the share of right answers over
+//! what is varied. The same on screen and in a picture.
 
 mod better_by;
 mod cell;
+mod choice;
 mod curve;
 mod deciding;
+mod map;
+mod measures;
 mod table;
 
 pub(super) use better_by::{better_by_height, better_by_ui};
 pub(super) use cell::cell_words;
-pub(super) use curve::{ExactCurve, share_words, task_curve_ui};
+pub(super) use choice::{CHOICE, candidate_words, choice_ui};
+pub(super) use curve::{SweepCurve, share_words, task_curve_ui};
 pub(super) use deciding::{STRIP_ROW, deciding_title_ui, guides_ui, strip_ui, strip_words};
+pub(super) use map::sweep_map_ui;
+pub(super) use measures::{MEASURES, measures_ui};
 pub(super) use table::{TableColumns, all_row_ui, heads_ui, row_ui, title_ui};
 
 use egui::{Color32, Rect, Ui, pos2, vec2};
 
-use super::figures::{Curve, CurveReading, TaskResults, TasksReading};
-use crate::plots::{AROUND, PicturePlot};
+use super::figures::{SweepReading, TaskResults, TaskSweep, TasksReading};
+use crate::plots::{AROUND, PicturePlot, Target};
 
 /// How many rows and strips a picture shows.
 const N_ROWS: usize = 40;
 const N_STRIPS: usize = 24;
 
-/// The height of the curve, and the width of the differences, in a picture.
+/// The heights of the curve and of the map, and the width of the differences, in a picture.
 const CURVE: f32 = 340.0;
+const MAP: f32 = 480.0;
 const BETTER_BY: f32 = 320.0;
 const GAP: f32 = 16.0;
 
@@ -31,28 +38,35 @@ const GAP: f32 = 16.0;
 const WIDTH: f32 = 860.0;
 const CAPTION: f32 = AROUND + 40.0;
 
-/// What a picture shows: the curve if there is one, and the table otherwise.
+/// What a picture shows: the sweep if there is one, and the table otherwise.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TasksPlot<'a> {
     pub results: &'a TaskResults,
     pub reading: &'a TasksReading,
-    pub curve: Option<&'a Curve>,
+    pub sweep: Option<(&'a TaskSweep, &'a SweepReading)>,
 }
 
 impl PicturePlot for TasksPlot<'_> {
     fn title(&self) -> &'static str {
-        if self.curve.is_some() {
-            "Right answers at any setting"
-        } else {
-            "Right answers"
+        match self.sweep {
+            Some((sweep, _)) if sweep.columns.is_some() => "Right answers as two numbers vary",
+            Some(_) => "Right answers at any setting",
+            None => "Right answers",
         }
     }
 
     fn default_size(&self) -> [f32; 2] {
-        if let Some(curve) = self.curve {
-            let n_strips = curve.deciding(self.results).len().min(N_STRIPS);
+        if let Some((sweep, reading)) = self.sweep {
+            if sweep.columns.is_some() {
+                return [WIDTH, MAP + CAPTION];
+            }
+            let n_strips = reading.deciding.len().min(N_STRIPS);
             let strips = n_strips as f32 * STRIP_ROW;
-            return [WIDTH, CURVE + GAP + table::TITLE + strips + CAPTION];
+            let measures = measures_height(reading);
+            return [
+                WIDTH,
+                CURVE + measures + GAP + table::TITLE + strips + CAPTION,
+            ];
         }
         let n_rows = self.reading.order.len().min(N_ROWS) as f32;
         let row = TableColumns::row_height(self.results);
@@ -68,10 +82,21 @@ impl PicturePlot for TasksPlot<'_> {
 
     fn draw(&self, ui: &mut Ui, _paper: Color32) {
         let area = ui.max_rect();
-        match self.curve {
-            Some(curve) => self.draw_curve(ui, area, curve),
+        match self.sweep {
+            Some((sweep, reading)) => {
+                draw_sweep(ui, area, SweepCurve::new(self.results, sweep, reading));
+            }
             None => self.draw_table(ui, area),
         }
+    }
+}
+
+/// Returns the height of the plots of what was drawn.
+fn measures_height(reading: &SweepReading) -> f32 {
+    if reading.drawn.is_empty() {
+        0.0
+    } else {
+        GAP + MEASURES
     }
 }
 
@@ -81,7 +106,7 @@ impl TasksPlot<'_> {
             results, reading, ..
         } = *self;
         let columns = TableColumns::new(area.left(), area.width(), results);
-        let mut below = title_ui(ui, area, results, reading, !reading.order.is_sorted());
+        let mut below = title_ui(ui, area, results, reading);
         let mut next = |height: f32| {
             let (row, rest) = below.split_top_bottom_at_y(below.top() + height);
             below = rest;
@@ -100,22 +125,29 @@ impl TasksPlot<'_> {
         let rect = Rect::from_min_size(next(size.y).min, size);
         better_by_ui(ui, rect, reading);
     }
+}
 
-    fn draw_curve(&self, ui: &Ui, area: Rect, curve: &Curve) {
-        let reading = CurveReading::of_running(self.results, curve);
-        let shown = ExactCurve::new(self.results, curve, &reading);
-        let rect = area.with_max_y(area.top() + CURVE);
-        let axes = shown.show(ui, rect);
-        let top = rect.bottom() + GAP;
-        let title = Rect::from_x_y_ranges(area.x_range(), top..=top + table::TITLE);
-        deciding_title_ui(ui, title, shown);
-        let size = vec2(area.width(), STRIP_ROW);
-        let mut row = Rect::from_min_size(pos2(area.left(), title.bottom()), size);
-        let strips = row.top();
-        for task in reading.deciding.iter().take(N_STRIPS) {
-            strip_ui(ui, row, &axes, shown, *task);
-            row = row.translate(vec2(0.0, STRIP_ROW));
-        }
-        guides_ui(ui, strips..=row.top(), &axes, shown);
+fn draw_sweep(ui: &Ui, area: Rect, shown: SweepCurve<'_>) {
+    if shown.sweep.columns.is_some() {
+        sweep_map_ui(ui, area, shown, None, Target::Picture);
+        return;
     }
+    let rect = area.with_max_y(area.top() + CURVE);
+    let axes = shown.show(ui, rect);
+    let mut top = rect.bottom() + GAP;
+    if !shown.reading.drawn.is_empty() {
+        let measures = Rect::from_x_y_ranges(area.x_range(), top..=top + MEASURES);
+        measures_ui(ui, measures, shown);
+        top = measures.bottom() + GAP;
+    }
+    let title = Rect::from_x_y_ranges(area.x_range(), top..=top + table::TITLE);
+    deciding_title_ui(ui, title, shown);
+    let size = vec2(area.width(), STRIP_ROW);
+    let mut row = Rect::from_min_size(pos2(area.left(), title.bottom()), size);
+    let strips = row.top();
+    for task in shown.reading.deciding.iter().take(N_STRIPS) {
+        strip_ui(ui, row, &axes, shown, *task);
+        row = row.translate(vec2(0.0, STRIP_ROW));
+    }
+    guides_ui(ui, strips..=row.top(), &axes, shown);
 }

@@ -99,6 +99,11 @@ impl TableColumns {
         if results.is_judged() { SHARES } else { TEXTS }
     }
 
+    /// Returns the rectangle of the prompts in a row.
+    pub(in crate::lab::prompts) fn prompts(&self, row: Rect) -> Rect {
+        row.with_max_x(self.left + self.prompt)
+    }
+
     /// Returns the rectangle of a cell in a row.
     pub(in crate::lab::prompts) fn cell(&self, pane: usize, row: Rect) -> Rect {
         let left = self.left + self.prompt + self.expected + pane as f32 * self.pitch;
@@ -117,7 +122,6 @@ pub(in crate::lab::prompts) fn title_ui(
     area: Rect,
     results: &TaskResults,
     reading: &TasksReading,
-    is_sorted: bool,
 ) -> Rect {
     let (title, below) = area.split_top_bottom_at_y(area.top() + TITLE);
     let tasks = counted(results.tasks().len(), "task");
@@ -128,11 +132,11 @@ pub(in crate::lab::prompts) fn title_ui(
         return below;
     }
     let answers = counted(results.n_answers, "answer");
-    let order = if is_sorted {
-        ", most disagreement first"
-    } else {
-        ""
-    };
+    let order = reading.sorted_by.map(|(order, is_reversed)| {
+        let name = order.name(&results.panes, is_reversed);
+        format!(", {name}")
+    });
+    let order = order.unwrap_or_default();
     let unit = format!("share of {answers}, {tasks}{order}");
     let right = pos2(title.right(), title.top() + 9.0);
     let legend = heat_legend(ui, right, &["0 %".to_owned(), "100 %".to_owned()]);

@@ -66,7 +66,7 @@ pub const EXAMPLES: [Example; 4] = [
 
 #[cfg(test)]
 mod tests {
-    use super::super::form::PreparedTasks;
+    use super::super::prepared::PreparedTasks;
     use super::super::{PromptsTab, TaskSource};
     use super::EXAMPLES;
 

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::examples::EXAMPLES;
-use crate::analysis::sweep::Parameter;
+use super::prepared::{Prepared, PreparedTasks};
+use crate::analysis::sweep::{Axis, Parameter};
 use crate::decoding::FilterKind;
 use crate::export::read_text_at_most;
 use crate::generation::formatting::io_words;
@@ -20,6 +21,9 @@ use crate::lab::{AxisForm, SavedAxis};
 /// The numbers that the form begins with.
 const N_ANSWERS: usize = 5;
 const N_TOKENS: usize = 32;
+
+/// How many tasks are made in one frame, so that typing in a template stays quick.
+const N_AT_ONCE: usize = 2000;
 
 /// The maximum numbers that the form accepts.
 pub(in crate::lab::prompts) const N_MAX_ANSWERS: usize = 256;
@@ -40,8 +44,11 @@ pub struct TasksForm {
     /// The maximum number of tokens of an answer.
     pub n_tokens: usize,
     pub stop: StopAt,
-    /// The number whose effect on exact probabilities is computed.
+    /// The number that is varied, and a second one.
     pub axis: AxisForm,
+    pub columns: Option<AxisForm>,
+    /// Whether answers are drawn at each value, even if their probability can be computed.
+    pub draws_values: bool,
     /// A text to try the checks on. `None` unless the user asked for it.
     pub trial: Option<String>,
     prepared: Option<Prepared>,
@@ -100,40 +107,6 @@ impl StopAt {
     }
 }
 
-/// The tasks of the form, and the choices that they were made from.
-#[derive(Debug, Clone)]
-struct Prepared {
-    source: TaskSource,
-    typed: String,
-    template: String,
-    checks: Vec<String>,
-    file: Result<Arc<TaskFile>, String>,
-    tasks: Result<PreparedTasks, String>,
-}
-
-impl PartialEq for Prepared {
-    /// What was read follows from the choices, unless a file has changed.
-    fn eq(&self, other: &Self) -> bool {
-        (&self.source, &self.typed, &self.template, &self.checks)
-            == (&other.source, &other.typed, &other.template, &other.checks)
-            && self.tasks == other.tasks
-    }
-}
-
-/// Tasks that are ready to be answered.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PreparedTasks {
-    pub tasks: Arc<[Task]>,
-    /// What the user should know about them.
-    pub notes: Vec<String>,
-    /// Why one of them can't be answered.
-    pub refusal: Option<String>,
-    /// Whether any answer is judged.
-    pub is_judged: bool,
-    /// Whether the right answers to any of them can be listed.
-    pub is_exact: bool,
-}
-
 impl Default for TasksForm {
     fn default() -> Self {
         Self {
@@ -150,6 +123,8 @@ impl Default for TasksForm {
                 to: 1.6,
                 n_steps: 16,
             },
+            columns: None,
+            draws_values: false,
             trial: None,
             prepared: None,
         }
@@ -157,37 +132,47 @@ impl Default for TasksForm {
 }
 
 impl TasksForm {
-    /// Makes the tasks, if anything that they depend on has changed. Reads the file again only if
-    /// another one was chosen.
+    /// Makes some of the tasks, if anything that they depend on has changed, and all of them if it is
+    /// called often enough. Reads the file again only if another one was chosen.
     pub fn prepare(&mut self) {
-        let is_current = |prepared: &Prepared| {
-            prepared.source == self.source
-                && prepared.typed == self.typed
-                && prepared.template == self.template
-                && prepared.checks == self.checks
+        self.prepare_at_most(N_AT_ONCE);
+    }
+
+    /// Makes all tasks.
+    pub fn prepare_all(&mut self) {
+        self.prepare_at_most(usize::MAX);
+    }
+
+    fn prepare_at_most(&mut self, n: usize) {
+        let mut prepared = match self.prepared.take() {
+            Some(prepared) if prepared.is_of(self) => prepared,
+            Some(earlier) if earlier.has_source(self) => Prepared::begin(self, earlier.file),
+            _ => Prepared::begin(self, self.read().map(Arc::new)),
         };
-        if self.prepared.as_ref().is_some_and(is_current) {
-            return;
+        prepared.advance(n);
+        self.prepared = Some(prepared);
+    }
+
+    /// Returns whether more calls of [`Self::prepare`] are needed.
+    pub fn is_preparing(&self) -> bool {
+        self.prepared.as_ref().is_none_or(Prepared::is_unfinished)
+    }
+
+    /// Returns how many answers to each task are drawn at each value of what is varied: none if only
+    /// probabilities are computed.
+    pub fn n_swept_answers(&self) -> usize {
+        let is_exact = self.tasks().is_ok_and(|prepared| prepared.is_exact);
+        if self.draws_values || !is_exact {
+            self.n_answers
+        } else {
+            0
         }
-        let earlier = self.prepared.take();
-        let read = earlier
-            .filter(|prepared| prepared.source == self.source && prepared.typed == self.typed);
-        let file = match read {
-            Some(prepared) => prepared.file,
-            None => self.read().map(Arc::new),
-        };
-        let tasks = match &file {
-            Ok(file) => self.tasks_of(file),
-            Err(error) => Err(error.clone()),
-        };
-        self.prepared = Some(Prepared {
-            source: self.source.clone(),
-            typed: self.typed.clone(),
-            template: self.template.clone(),
-            checks: self.checks.clone(),
-            file,
-            tasks,
-        });
+    }
+
+    /// Returns the values of what is varied, or why there are none.
+    pub fn axes(&self) -> Result<(Axis, Option<Axis>), String> {
+        let columns = self.columns.as_ref().map(AxisForm::axis).transpose()?;
+        Ok((self.axis.axis()?, columns))
     }
 
     /// Forgets what was read, so that a file is read again.
@@ -217,28 +202,6 @@ impl TasksForm {
         TaskFile::read(&name, &text).map_err(|error| error.to_string())
     }
 
-    fn tasks_of(&self, file: &TaskFile) -> Result<PreparedTasks, String> {
-        let template = Some(self.template.as_str()).filter(|template| !template.is_empty());
-        let checks: Vec<String> = self
-            .checks
-            .iter()
-            .filter(|check| !check.trim().is_empty())
-            .cloned()
-            .collect();
-        let list = file
-            .tasks(template, &checks)
-            .map_err(|error| error.to_string())?;
-        let raw = PromptForm::Raw;
-        let mut texts = list.tasks.iter().map(|task| task_text(task, &raw));
-        Ok(PreparedTasks {
-            refusal: texts.find_map(Result::err),
-            is_judged: list.tasks.iter().any(|task| task.is_judged),
-            is_exact: list.tasks.iter().any(is_exact),
-            tasks: list.tasks.into(),
-            notes: list.notes,
-        })
-    }
-
     /// Returns the list as it was read, or why it can't be. `None` until it was prepared.
     pub fn file(&self) -> Option<Result<&TaskFile, &str>> {
         let file = &self.prepared.as_ref()?.file;
@@ -250,7 +213,7 @@ impl TasksForm {
         let Some(prepared) = &self.prepared else {
             return Err("The list was not read yet");
         };
-        prepared.tasks.as_ref().map_err(String::as_str)
+        prepared.tasks()
     }
 
     /// Returns the limits of an answer.
@@ -284,11 +247,6 @@ impl TasksForm {
             .map(|check| (check.clone(), check.judge(answer)))
             .collect()
     }
-}
-
-/// Returns whether the right answers to a task can be listed.
-fn is_exact(task: &Task) -> bool {
-    task.is_judged && exact_texts(&task.checks).is_some()
 }
 
 /// Returns a task as the engine sees it, or why it can't be answered. `form` is the form of the
@@ -369,6 +327,10 @@ pub struct PromptsSettings {
     stop: StopAt,
     #[serde(rename = "task_axis")]
     axis: SavedAxis,
+    #[serde(rename = "task_columns")]
+    columns: Option<SavedAxis>,
+    #[serde(rename = "task_draws_values")]
+    draws_values: bool,
 }
 
 impl Default for PromptsSettings {
@@ -391,6 +353,8 @@ impl From<&TasksForm> for PromptsSettings {
             n_tokens: form.n_tokens,
             stop: form.stop,
             axis: (&form.axis).into(),
+            columns: form.columns.as_ref().map(SavedAxis::from),
+            draws_values: form.draws_values,
         }
     }
 }
@@ -408,6 +372,8 @@ impl PromptsSettings {
             n_tokens: self.n_tokens.clamp(1, N_MAX_TOKENS),
             stop: self.stop,
             axis: self.axis.form().unwrap_or(usual.axis),
+            columns: SavedAxis::optional_form(self.columns, None),
+            draws_values: self.draws_values,
             trial: None,
             prepared: None,
         }

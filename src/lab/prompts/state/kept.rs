@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{CurveRun, TaskRuns, TaskView, TasksRun};
+use super::{SweepRun, TaskRuns, TaskView, TasksRun};
 use crate::generation::formatting::counted;
 use crate::generation::{ChatSupport, GenerationId, Limits, ModelInfo};
 use crate::lab::ResultFacts;
-use crate::lab::prompts::figures::{Curve, CurveReading, KeptTasks, TaskResults, TasksReading};
+use crate::lab::prompts::figures::{KeptTasks, SweepReading, TaskResults, TaskSweep, TasksReading};
 use crate::state::{ReadyModel, RunStatus};
 
 /// Answers to tasks as the history keeps them.
@@ -18,20 +18,19 @@ pub struct KeptAnswers {
     model: ModelInfo,
     limits: Limits,
     status: RunStatus,
-    /// How long the engine worked on the tasks, in seconds; 0 for a curve.
+    /// How long the engine worked on the tasks, in seconds.
     secs: f64,
-    /// The number that was varied, and the pane whose other settings its values share; `None` for a
-    /// table.
-    curve: Option<(usize, Curve)>,
+    /// The pane whose other settings all values share, and what was varied; `None` for a table.
+    curve: Option<(usize, TaskSweep)>,
 }
 
 impl TaskRuns {
     /// Returns what the history keeps, and what it says about it.
     pub(super) fn kept(&self) -> Option<(ResultFacts, KeptAnswers)> {
-        let curve = self.curve.as_ref();
-        let is_last = |run: &&TasksRun| curve.is_none_or(|curve| curve.id.0 < run.id.0);
+        let sweep = self.sweep.as_ref();
+        let is_last = |run: &&TasksRun| sweep.is_none_or(|sweep| sweep.id.0 < run.id.0);
         let table = self.table.as_ref().filter(is_last);
-        let (results, words, kept) = match (table, curve) {
+        let (results, words, kept) = match (table, sweep) {
             (Some(run), _) => {
                 let answers = counted(run.results.n_done().0, "answer");
                 let n_tasks = counted(run.results.tasks().len(), "task");
@@ -39,8 +38,10 @@ impl TaskRuns {
             }
             (None, Some(run)) => {
                 let n_tasks = counted(run.results.tasks().len(), "task");
-                let name = run.curve.axis.parameter.name();
-                (&run.results, format!("{n_tasks} over {name}"), run.kept())
+                let axes = std::iter::once(&run.sweep.axis).chain(&run.sweep.columns);
+                let names: Vec<String> = axes.map(|axis| axis.parameter.name()).collect();
+                let names = names.join(" and ");
+                (&run.results, format!("{n_tasks} over {names}"), run.kept())
             }
             (None, None) => return None,
         };
@@ -57,7 +58,8 @@ impl TaskRuns {
     /// Shows what the history has kept. Returns the view that shows it.
     pub(super) fn show(&mut self, kept: KeptAnswers) -> Result<TaskView, String> {
         let status = kept.status.ended();
-        let results = TaskResults::of_kept(kept.results)?;
+        let n_panes = kept.curve.as_ref().map(|(_, sweep)| sweep.n_panes());
+        let results = TaskResults::of_kept(kept.results, n_panes)?;
         let model = ReadyModel {
             info: Arc::new(kept.model),
             vocabulary: Arc::clone(results.vocabulary()),
@@ -67,7 +69,7 @@ impl TaskRuns {
         };
         // No job has this id.
         let id = GenerationId(0);
-        let Some((base, curve)) = kept.curve else {
+        let Some((base, sweep)) = kept.curve else {
             self.table = Some(TasksRun {
                 reading: TasksReading::of(&results),
                 n_tasks_done: results.n_tasks_done(),
@@ -77,40 +79,51 @@ impl TaskRuns {
             });
             return Ok(TaskView::Table);
         };
-        if !curve.fits(&results.panes) || base >= results.panes.len() {
+        if !sweep.fits(&results) || base >= results.panes.len() {
             return Err("its settings do not fit its curve".to_owned());
         }
-        self.curve = Some(CurveRun {
-            reading: CurveReading::of(&results, &curve),
+        self.sweep = Some(SweepRun {
+            reading: SweepReading::of(&results, &sweep),
             status,
-            ..CurveRun::new(id, results, (base, curve), kept.limits, model)
+            secs: kept.secs,
+            ..SweepRun::new(id, results, (base, sweep), kept.limits, model)
         });
         Ok(TaskView::AnySetting)
+    }
+}
+
+/// Returns what the history keeps of a table, which a curve completes.
+fn kept(
+    results: &TaskResults,
+    model: &ReadyModel,
+    limits: &Limits,
+    status: &RunStatus,
+) -> KeptAnswers {
+    KeptAnswers {
+        results: results.kept(),
+        model: ModelInfo::clone(&model.info),
+        limits: limits.clone(),
+        status: status.ended(),
+        secs: 0.0,
+        curve: None,
     }
 }
 
 impl TasksRun {
     fn kept(&self) -> KeptAnswers {
         KeptAnswers {
-            results: self.results.kept(),
-            model: ModelInfo::clone(&self.model.info),
-            limits: self.limits.clone(),
-            status: self.status.ended(),
             secs: self.secs,
-            curve: None,
+            ..kept(&self.results, &self.model, &self.limits, &self.status)
         }
     }
 }
 
-impl CurveRun {
+impl SweepRun {
     fn kept(&self) -> KeptAnswers {
         KeptAnswers {
-            results: self.results.kept(),
-            model: ModelInfo::clone(&self.model.info),
-            limits: self.limits.clone(),
-            status: self.status.ended(),
-            secs: 0.0,
-            curve: Some((self.base, self.curve.clone())),
+            secs: self.secs,
+            curve: Some((self.base, self.sweep.clone())),
+            ..kept(&self.results, &self.model, &self.limits, &self.status)
         }
     }
 }

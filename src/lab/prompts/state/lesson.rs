@@ -1,6 +1,6 @@
 //! What a lesson does with the tasks, and what it reads of their curve.
 
-use super::{CurveRun, EXAMPLES, PromptsTab, TaskSource, TaskView};
+use super::{EXAMPLES, PromptsTab, SweepRun, TaskSource, TaskView};
 use crate::lab::prompts::{PromptShare, ShareEstimate};
 use crate::lessons::TaskCurve;
 use crate::state::RunStatus;
@@ -26,9 +26,10 @@ impl PromptsTab {
         is_shown.then_some(self)
     }
 
-    fn complete_curve(&self) -> Option<&CurveRun> {
-        let run = self.runs.curve.as_ref()?;
-        (run.status == RunStatus::Complete).then_some(run)
+    fn complete_curve(&self) -> Option<&SweepRun> {
+        let run = self.runs.sweep.as_ref()?;
+        let is_curve = run.sweep.columns.is_none() && !run.reading.points.is_empty();
+        (is_curve && run.status == RunStatus::Complete).then_some(run)
     }
 }
 
@@ -42,7 +43,7 @@ impl TaskCurve for PromptsTab {
 
     fn setting(&self) -> String {
         let run = self.complete_curve();
-        run.map(|run| run.curve.axis.parameter.key())
+        run.map(|run| run.sweep.axis.parameter.key())
             .unwrap_or_default()
     }
 
@@ -59,9 +60,9 @@ impl TaskCurve for PromptsTab {
         let Some(run) = self.complete_curve() else {
             return Vec::new();
         };
-        let tasks = run.curve.tasks(&run.results).into_iter();
+        let tasks = run.sweep.exact_tasks(&run.results).into_iter();
         let ends = tasks.filter_map(|task| {
-            let points = run.curve.task_points(&run.results, task);
+            let points = run.sweep.task_points(&run.results, task);
             let (first, last) = (points.first()?, points.last()?);
             Some((first.share.middle(), last.share.middle()))
         });

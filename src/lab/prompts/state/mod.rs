@@ -1,28 +1,32 @@
 //! A list of tasks, each answered under the settings of all panes.
 
 mod examples;
+mod fork;
 mod form;
 mod kept;
 mod lesson;
+mod prepared;
 mod run;
 
 use std::sync::Arc;
 
 pub use self::examples::EXAMPLES;
+pub use self::fork::ForkRun;
 pub(super) use self::form::{N_MAX_ANSWERS, N_MAX_TOKENS};
 pub use self::form::{PromptsSettings, StopAt, TaskSource, TasksForm};
 pub use self::kept::KeptAnswers;
-pub use self::run::{CurveRun, TaskRuns, TasksRun};
+pub use self::run::{SweepRun, TaskRuns, TasksRun};
 
 pub(super) use self::form::task_text;
+use self::prepared::PreparedTasks;
 use crate::decoding::ChainConfig;
 use crate::generation::GenerationId;
-use crate::generation::formatting::{grouped, pane_letter};
+use crate::generation::formatting::pane_letter;
 use crate::lab::open_pane::{open_pane_with, open_prompt_with};
 use crate::lab::prompts::TasksPlan;
 use crate::lab::prompts::figures::tasks::Task;
-use crate::lab::prompts::figures::{Curve, JudgedPane, TaskResults};
-use crate::lab::prompts::plan::N_MAX_RUN;
+use crate::lab::prompts::figures::{JudgedPane, TaskResults, TaskSweep};
+use crate::lab::prompts::plan::RunSize;
 use crate::lab::{Experiment, Group, LabTab, ResultFacts};
 use crate::state::{AppState, Effect, JobRun, Notice, ReadyModel};
 use crate::worker::Request;
@@ -41,25 +45,33 @@ pub enum TaskView {
     /// The answers that were drawn.
     #[default]
     Table,
-    /// Exact probabilities over a number that is varied.
+    /// The share of right answers over one or two numbers that are varied.
     AnySetting,
 }
 
 /// What the user can do with the tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PromptsCommand {
-    /// Write an answer of the table again in a new pane.
+    /// Write an answer again in a new pane.
     Open {
+        view: TaskView,
         task: usize,
+        /// The index of the settings.
         pane: usize,
         /// The index of the answer.
         answer: usize,
+    },
+    /// Look into the choice at which the right and the wrong answers to a task part.
+    ExplainFork {
+        view: TaskView,
+        task: usize,
+        pane: usize,
     },
     /// Use one of the lists that come with Quartet.
     UseExample(usize),
     /// Use the typed list.
     UseTyped,
-    /// Use settings of the table, or those at a value of the curve, in a new pane.
+    /// Use settings of the table or of the sweep in a new pane.
     UseSettings {
         /// The index of the settings.
         pane: usize,
@@ -93,19 +105,27 @@ impl Experiment for PromptsTab {
     }
 
     fn start(state: &mut AppState) -> Vec<Effect> {
-        state.lab.prompts.form.prepare();
+        state.lab.prompts.form.prepare_all();
         if state.lab.is_running(LabTab::Prompts) || blocking_reason(state).is_some() {
             return Vec::new();
         }
         match state.lab.prompts.view {
             TaskView::Table => run_table(state),
-            TaskView::AnySetting => run_curve(state),
+            TaskView::AnySetting => run_sweep(state),
         }
     }
 
     fn apply(state: &mut AppState, command: PromptsCommand) -> Vec<Effect> {
         match command {
-            PromptsCommand::Open { task, pane, answer } => open_answer(state, task, pane, answer),
+            PromptsCommand::Open {
+                view,
+                task,
+                pane,
+                answer,
+            } => open_answer(state, view, (task, pane), answer),
+            PromptsCommand::ExplainFork { view, task, pane } => {
+                fork::explain_fork(state, view, (task, pane))
+            }
             PromptsCommand::UseExample(index) => {
                 state.lab.prompts.use_source(TaskSource::Example(index));
                 Vec::new()
@@ -171,32 +191,48 @@ pub(super) fn blocking_reason(state: &AppState) -> Option<String> {
     if let Some(refusal) = &prepared.refusal {
         return Some(refusal.clone());
     }
-    match prompts.view {
-        TaskView::Table => {
-            let n_tasks = prepared.tasks.len();
-            let n = prompts.form.n_answers * state.panes.len() * n_tasks;
-            if n > N_MAX_RUN {
-                return Some(format!(
-                    "These are {} answers, and at most {} are kept; choose fewer answers to each \
-                     task",
-                    grouped(n as f64),
-                    grouped(N_MAX_RUN as f64)
-                ));
-            }
-        }
-        TaskView::AnySetting => {
-            if let Err(error) = prompts.form.axis.axis() {
-                return Some(error);
-            }
-            if !prepared.is_exact {
-                return Some("These checks can only be drawn: see Table".to_owned());
-            }
-        }
+    if let Some(refusal) = size_refusal(prompts, prepared, state.panes.len()) {
+        return Some(refusal);
     }
     let chains = state.panes.iter().map(|pane| &pane.settings.chain);
     let mut errors = chains.filter_map(|chain| chain.validate().err());
     let error = errors.next().map(|error| error.to_string());
     error.or_else(|| state.several_models_reason(&state.panes))
+}
+
+/// Returns why a run can't have what is varied, or this size.
+fn size_refusal(prompts: &PromptsTab, prepared: &PreparedTasks, n_panes: usize) -> Option<String> {
+    let form = &prompts.form;
+    let size = RunSize {
+        n_tasks: prepared.tasks.len(),
+        n_settings: n_panes,
+        n_answers: form.n_answers,
+        n_tokens: form.n_tokens,
+        is_exact: prepared.is_exact,
+    };
+    if prompts.view == TaskView::Table {
+        return size.refusal();
+    }
+    let (axis, columns) = match form.axes() {
+        Ok(axes) => axes,
+        Err(error) => return Some(error),
+    };
+    let sweep = TaskSweep::new(axis, columns, n_panes);
+    let n_settings = sweep.settings_at(sweep.n_cells());
+    let n_answers = form.n_swept_answers();
+    let size = RunSize {
+        n_settings,
+        n_answers,
+        ..size
+    };
+    let not_judged = || {
+        let words = "Add a check: without one, there is no share of right answers to plot";
+        (!prepared.is_judged).then(|| words.to_owned())
+    };
+    sweep
+        .refusal()
+        .or_else(|| size.refusal())
+        .or_else(not_judged)
 }
 
 /// What both kinds of runs begin with.
@@ -259,14 +295,17 @@ fn run_table(state: &mut AppState) -> Vec<Effect> {
     vec![Effect::Send(Request::run_job(id, plan))]
 }
 
-/// Computes the probabilities of right answers over a number that is varied.
-fn run_curve(state: &mut AppState) -> Vec<Effect> {
-    let Ok(axis) = state.lab.prompts.form.axis.axis() else {
+/// Computes the share of right answers over what is varied: draws answers, or only adds up
+/// probabilities.
+fn run_sweep(state: &mut AppState) -> Vec<Effect> {
+    let form = &state.lab.prompts.form;
+    let n_answers = form.n_swept_answers();
+    let Ok((axis, columns)) = form.axes() else {
         return Vec::new();
     };
     let Some(Ready {
         tasks,
-        mut panes,
+        panes,
         mut plan,
         model,
         id,
@@ -274,30 +313,40 @@ fn run_curve(state: &mut AppState) -> Vec<Effect> {
     else {
         return Vec::new();
     };
-    let curve = Curve::new(axis, panes.len());
-    let base = Curve::base_of(&panes).unwrap_or(0);
-    let Some(shared) = panes.get(base).cloned() else {
+    let sweep = TaskSweep::new(axis, columns, panes.len());
+    let base = TaskSweep::base_of(&panes).unwrap_or(0);
+    let Some(shared) = panes.get(base) else {
         return Vec::new();
     };
-    panes.extend(curve.settings(&shared));
-    plan.exact = panes.iter().map(|pane| pane.chain.clone()).collect();
-    plan.drawn.clear();
-    plan.n_answers = 0;
-    let results = TaskResults::new(tasks, panes, &plan, Arc::clone(&model.vocabulary));
-    let run = CurveRun::new(id, results, (base, curve), plan.limits.clone(), model);
-    state.lab.prompts.runs.curve = Some(run);
+    let cells: Vec<JudgedPane> = sweep.settings(shared).collect();
+    plan.exact
+        .extend(cells.iter().map(|cell| cell.chain.clone()));
+    plan.n_answers = n_answers;
+    plan.drawn = match n_answers {
+        0 => Vec::new(),
+        _ => plan.exact.clone(),
+    };
+    let vocabulary = Arc::clone(&model.vocabulary);
+    let results = TaskResults::new(tasks, panes, &plan, vocabulary).with_cells(cells);
+    let run = SweepRun::new(id, results, (base, sweep), plan.limits.clone(), model);
+    state.lab.prompts.runs.sweep = Some(run);
     vec![Effect::Send(Request::run_job(id, plan))]
 }
 
 /// Opens an answer as a pane: with its prompt, its settings and its seed.
-fn open_answer(state: &mut AppState, task: usize, pane: usize, answer: usize) -> Vec<Effect> {
+fn open_answer(
+    state: &mut AppState,
+    view: TaskView,
+    (task, pane): (usize, usize),
+    answer: usize,
+) -> Vec<Effect> {
     let form = state.prompt.to_text().form;
-    let run = state.lab.prompts.runs.table.as_ref();
-    let found = run.and_then(|run| {
-        let chain = run.results.panes.get(pane)?.chain.clone();
-        let task_text = task_text(run.results.tasks().get(task)?, &form).ok()?;
-        let seed = run.results.answers(task, pane).get(answer)?.seed;
-        Some((task_text.prompt, chain, seed, run.limits.clone()))
+    let found = state.lab.prompts.runs.shown(view);
+    let found = found.and_then(|(results, limits)| {
+        let chain = results.settings_at(pane)?.chain.clone();
+        let task_text = task_text(results.tasks().get(task)?, &form).ok()?;
+        let seed = results.answers(task, pane).get(answer)?.seed;
+        Some((task_text.prompt, chain, seed, limits.clone()))
     });
     let Some((prompt, chain, seed, limits)) = found else {
         return Vec::new();
@@ -311,14 +360,10 @@ fn open_answer(state: &mut AppState, task: usize, pane: usize, answer: usize) ->
     open_prompt_with(state, prompt, chain, seed)
 }
 
-/// Adds a pane with settings of the table or the curve.
+/// Adds a pane with settings of the table or the sweep.
 fn use_settings(state: &mut AppState, pane: usize, view: TaskView) -> Vec<Effect> {
-    let runs = &state.lab.prompts.runs;
-    let results = match view {
-        TaskView::Table => runs.table.as_ref().map(|run| &run.results),
-        TaskView::AnySetting => runs.curve.as_ref().map(|run| &run.results),
-    };
-    let chain = results.and_then(|results| Some(results.panes.get(pane)?.chain.clone()));
+    let shown = state.lab.prompts.runs.shown(view);
+    let chain = shown.and_then(|(results, _)| Some(results.settings_at(pane)?.chain.clone()));
     match chain {
         Some(chain) => open_pane_with(state, chain, state.seed),
         None => Vec::new(),

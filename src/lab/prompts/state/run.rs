@@ -1,9 +1,10 @@
 //! A run over the tasks: the answers as they arrive, and what they say.
 
+use super::{ForkRun, TaskView};
 use crate::generation::formatting::{counted, grouped};
 use crate::generation::{GenerationId, Limits};
-use crate::lab::prompts::figures::{Curve, CurveReading, JudgedAnswer, TaskResults, TasksReading};
-use crate::lab::prompts::{TaskNews, TaskUpdate};
+use crate::lab::prompts::figures::{SweepReading, TaskResults, TaskSweep, TasksReading};
+use crate::lab::prompts::{ForkFound, TaskNews, TaskUpdate};
 use crate::state::{JobRun, ReadyModel, RunStatus};
 use crate::worker::JobReport;
 
@@ -105,17 +106,13 @@ impl TasksRun {
 
     /// Returns the index of the answer to read first: the selected one, or else the first wrong one.
     pub fn shown_answer(&self) -> usize {
-        let (task, pane) = self.selected.unwrap_or_default();
-        let answers = self.results.answers(task, pane);
-        let selected = self.selected_answer.filter(|index| *index < answers.len());
-        let is_wrong = |answer: &JudgedAnswer| !answer.is_right();
-        let wrong = || answers.iter().position(is_wrong);
-        selected.or_else(wrong).unwrap_or(0)
+        let at = self.selected.unwrap_or_default();
+        self.results.shown_answer(at, self.selected_answer)
     }
 
     fn add(&mut self, update: TaskUpdate) {
         let done = match update.news {
-            TaskNews::Done { secs } => Some(secs),
+            TaskNews::Done { secs, .. } => Some(secs),
             TaskNews::Refused { .. } => Some(0.0),
             _ => None,
         };
@@ -150,29 +147,35 @@ impl JobRun for TasksRun {
     }
 }
 
-/// The probability of right answers over a number that is varied.
+/// The share of right answers over one or two numbers that are varied.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CurveRun {
+pub struct SweepRun {
     pub(super) id: GenerationId,
-    /// Its panes are the window's, followed by one for each value of the axis.
+    /// Its cells are the settings at each value.
     pub results: TaskResults,
     /// The index of the pane whose other settings all values share.
     pub base: usize,
-    pub curve: Curve,
-    /// What the curve shows. Computed when tasks are done, not in every frame.
-    pub reading: CurveReading,
+    pub sweep: TaskSweep,
+    /// What the sweep shows. Computed when tasks are done, not in every frame.
+    pub reading: SweepReading,
     pub model: ReadyModel,
     pub limits: Limits,
     pub status: RunStatus,
+    /// How long the engine has worked on the tasks that are done, in seconds.
+    pub(super) secs: f64,
     /// The selected task.
     pub selected: Option<usize>,
+    /// The selected cell.
+    pub selected_cell: Option<usize>,
+    /// The selected answer to that task in that cell, by its index.
+    pub selected_answer: Option<usize>,
 }
 
-impl CurveRun {
+impl SweepRun {
     pub(super) fn new(
         id: GenerationId,
         results: TaskResults,
-        (base, curve): (usize, Curve),
+        (base, sweep): (usize, TaskSweep),
         limits: Limits,
         model: ReadyModel,
     ) -> Self {
@@ -180,12 +183,15 @@ impl CurveRun {
             id,
             results,
             base,
-            curve,
-            reading: CurveReading::default(),
+            sweep,
+            reading: SweepReading::default(),
             model,
             limits,
             status: RunStatus::Waiting,
+            secs: 0.0,
             selected: None,
+            selected_cell: None,
+            selected_answer: None,
         }
     }
 
@@ -194,13 +200,22 @@ impl CurveRun {
         self.status.is_running()
     }
 
-    /// "12 of 40 tasks", or how it ended.
+    /// Returns whether answers are drawn.
+    pub const fn is_drawn(&self) -> bool {
+        self.results.n_answers > 0
+    }
+
+    /// "12 of 40 tasks, about 16 s left", or how it ended.
     pub fn summary(&self) -> String {
         let n = self.results.tasks().len();
         let done = self.results.n_tasks_done();
         let of_all = format!("{} of {}", grouped(done as f64), counted(n, "task"));
         match self.status {
             RunStatus::Complete => counted(n, "task"),
+            RunStatus::Waiting | RunStatus::Running if self.is_drawn() && done >= 2 => {
+                let secs = self.secs / done as f64 * n.saturating_sub(done) as f64;
+                format!("{of_all}, about {:.0} s left", secs.max(1.0))
+            }
             RunStatus::Waiting | RunStatus::Running => of_all,
             RunStatus::Stopped => format!("Stopped after {of_all}"),
             RunStatus::Failed { .. } => format!("Failed after {of_all}"),
@@ -213,23 +228,82 @@ impl CurveRun {
         self.results.n_tasks_done() as f32 / n.max(1) as f32
     }
 
-    /// Returns the task to describe: the selected one, or else the first that decides the curve.
+    /// Returns the task to describe: the selected one, or else the first that decides the sweep, or
+    /// the first.
     pub fn shown_task(&self) -> Option<usize> {
-        self.selected.or(self.reading.deciding.first().copied())
+        let first = || (self.is_drawn() && !self.results.tasks().is_empty()).then_some(0);
+        let deciding = self.reading.deciding.first().copied();
+        self.selected.or(deciding).or_else(first)
     }
 
-    /// Moves the selection by this many of the deciding tasks.
-    pub fn move_selection(&mut self, by: isize) {
-        let deciding = &self.reading.deciding;
-        let shown = self.shown_task();
-        let index = deciding.iter().position(|task| Some(*task) == shown);
-        let last = deciding.len().saturating_sub(1);
-        let index = index.map_or(0, |index| index.saturating_add_signed(by).min(last));
-        self.selected = deciding.get(index).copied();
+    /// Returns the index of the settings to describe: those of the selected cell, or else those of
+    /// the pane that all cells share, or of the best cell of a map.
+    pub fn shown_settings(&self) -> usize {
+        let is_map = self.sweep.columns.is_some();
+        let best = || self.reading.best_cell().filter(|_| is_map);
+        let cell = self.selected_cell.or_else(best);
+        cell.map_or(self.base, |cell| self.sweep.settings_at(cell))
+    }
+
+    /// Returns the index of the answer to read first.
+    pub fn shown_answer(&self) -> usize {
+        let task = self.shown_task().unwrap_or_default();
+        let at = (task, self.shown_settings());
+        self.results.shown_answer(at, self.selected_answer)
+    }
+
+    /// Selects a task.
+    pub const fn select_task(&mut self, task: usize) {
+        self.selected = Some(task);
+        self.selected_answer = None;
+    }
+
+    /// Selects a cell.
+    pub const fn select_cell(&mut self, cell: usize) {
+        self.selected_cell = Some(cell);
+        self.selected_answer = None;
+    }
+
+    /// Moves the selection: over one number up and down through the deciding tasks and sideways
+    /// through the values, over two through the cells of the map.
+    pub fn move_selection(&mut self, rows: isize, columns: isize) {
+        if self.sweep.columns.is_some() {
+            self.move_in_map(rows, columns);
+            return;
+        }
+        if rows != 0 {
+            let deciding = &self.reading.deciding;
+            let shown = self.shown_task();
+            let index = deciding.iter().position(|task| Some(*task) == shown);
+            let last = deciding.len().saturating_sub(1);
+            let index = index.map_or(0, |index| index.saturating_add_signed(rows).min(last));
+            if let Some(task) = deciding.get(index) {
+                self.select_task(*task);
+            }
+        }
+        if columns != 0 {
+            let last = self.sweep.n_cells().saturating_sub(1);
+            let moved = |cell: usize| cell.saturating_add_signed(columns).min(last);
+            self.select_cell(self.selected_cell.map_or(0, moved));
+        }
+    }
+
+    /// The largest value of the rows is at the top of the map.
+    fn move_in_map(&mut self, rows: isize, columns: isize) {
+        let values = self.sweep.axis.values();
+        let is_rising = values.first() < values.last();
+        let n_columns = self.sweep.n_columns();
+        let shown = self.selected_cell.or_else(|| self.reading.best_cell());
+        let cell = shown.unwrap_or(0);
+        let down = if is_rising { -rows } else { rows };
+        let row = (cell / n_columns).saturating_add_signed(down);
+        let row = row.min(values.len().saturating_sub(1));
+        let column = (cell % n_columns).saturating_add_signed(columns);
+        self.select_cell(row * n_columns + column.min(n_columns - 1));
     }
 }
 
-impl JobRun for CurveRun {
+impl JobRun for SweepRun {
     fn status(&self) -> &RunStatus {
         &self.status
     }
@@ -240,31 +314,51 @@ impl JobRun for CurveRun {
 
     fn on_report(&mut self, _id: GenerationId, report: JobReport) {
         self.status.begin();
-        if let Some(update) = report.take() {
-            self.results.add(update);
-            self.reading.advance(&self.results, &self.curve);
+        let Some(update): Option<TaskUpdate> = report.take() else {
+            return;
+        };
+        if let TaskNews::Done { secs, .. } = update.news {
+            self.secs += secs;
         }
+        self.results.add(update);
+        self.reading.advance(&self.results, &self.sweep);
     }
 
     fn end(&mut self, _id: GenerationId, status: RunStatus) {
         self.status = status;
-        self.reading = CurveReading::of(&self.results, &self.curve);
+        self.reading = SweepReading::of(&self.results, &self.sweep);
     }
 }
 
-/// What the tab shows: a table of answers, and a curve of probabilities. One of them runs at a time.
+/// What the tab shows: a table of answers, and a sweep. One of them runs at a time.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TaskRuns {
     pub table: Option<TasksRun>,
-    pub curve: Option<CurveRun>,
+    pub sweep: Option<SweepRun>,
+    /// The choice that the user looks into.
+    pub fork: Option<ForkRun>,
 }
 
 impl TaskRuns {
+    /// Returns the results of a view, and the limits of its answers.
+    pub(super) fn shown(&self, view: TaskView) -> Option<(&TaskResults, &Limits)> {
+        match view {
+            TaskView::Table => {
+                let run = self.table.as_ref()?;
+                Some((&run.results, &run.limits))
+            }
+            TaskView::AnySetting => {
+                let run = self.sweep.as_ref()?;
+                Some((&run.results, &run.limits))
+            }
+        }
+    }
+
     /// Returns both, the running one first.
     fn all(&self) -> Vec<&dyn JobRun> {
         let table = self.table.as_ref().map(|run| run as &dyn JobRun);
-        let curve = self.curve.as_ref().map(|run| run as &dyn JobRun);
-        let mut all: Vec<&dyn JobRun> = table.into_iter().chain(curve).collect();
+        let sweep = self.sweep.as_ref().map(|run| run as &dyn JobRun);
+        let mut all: Vec<&dyn JobRun> = table.into_iter().chain(sweep).collect();
         all.sort_by_key(|run| !run.status().is_running());
         all
     }
@@ -275,8 +369,8 @@ impl TaskRuns {
         {
             return Some(table);
         }
-        let curve = self.curve.as_mut().filter(|run| run.id == id);
-        curve.map(|run| run as _)
+        let sweep = self.sweep.as_mut().filter(|run| run.id == id);
+        sweep.map(|run| run as _)
     }
 }
 
@@ -288,20 +382,32 @@ impl JobRun for TaskRuns {
     }
 
     fn running_jobs(&self) -> Vec<GenerationId> {
-        self.all()
-            .iter()
-            .flat_map(|run| run.running_jobs())
-            .collect()
+        let fork = self.fork.as_ref().filter(|fork| fork.status.is_running());
+        let all = self.all();
+        let jobs = all.iter().flat_map(|run| run.running_jobs());
+        jobs.chain(fork.map(|fork| fork.id)).collect()
     }
 
     fn on_report(&mut self, id: GenerationId, report: JobReport) {
-        if let Some(run) = self.owner(id) {
+        if let Some(fork) = self.fork.as_ref().filter(|fork| fork.id == id) {
+            let view = fork.view;
+            let found: Option<ForkFound> = report.take();
+            let results = match view {
+                TaskView::Table => self.table.as_ref().map(|run| &run.results),
+                TaskView::AnySetting => self.sweep.as_ref().map(|run| &run.results),
+            };
+            if let (Some(fork), Some(results), Some(found)) = (&mut self.fork, results, found) {
+                fork.add(results, found);
+            }
+        } else if let Some(run) = self.owner(id) {
             run.on_report(id, report);
         }
     }
 
     fn end(&mut self, id: GenerationId, status: RunStatus) {
-        if let Some(run) = self.owner(id) {
+        if let Some(fork) = self.fork.as_mut().filter(|fork| fork.id == id) {
+            fork.status = status;
+        } else if let Some(run) = self.owner(id) {
             run.end(id, status);
         }
     }

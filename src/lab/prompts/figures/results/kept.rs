@@ -15,6 +15,7 @@ use crate::lab::prompts::figures::tasks::{Task, TaskPrompt};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct KeptTasks {
     tasks: Vec<KeptTask>,
+    /// The settings of the panes and then of the cells.
     panes: Vec<JudgedPane>,
     n_answers: usize,
     seed: u64,
@@ -54,7 +55,7 @@ impl TaskResults {
         let tokens = self.found.iter().flat_map(Found::tokens);
         KeptTasks {
             tasks: self.tasks.iter().map(task).collect(),
-            panes: self.panes.clone(),
+            panes: self.settings().cloned().collect(),
             n_answers: self.n_answers,
             seed: self.seed,
             pieces: KeptPieces::of(&self.vocabulary, tokens),
@@ -62,13 +63,15 @@ impl TaskResults {
         }
     }
 
-    /// Returns results that the history has kept. Fails, with the reason, if they contradict
-    /// themselves.
-    pub fn of_kept(kept: KeptTasks) -> Result<Self, String> {
-        let n_panes = kept.panes.len();
+    /// Returns results that the history has kept. The settings after the first `n_panes` are cells.
+    /// Fails, with the reason, if they contradict themselves.
+    pub fn of_kept(mut kept: KeptTasks, n_panes: Option<usize>) -> Result<Self, String> {
+        let n_settings = kept.panes.len();
+        let n_panes = n_panes.unwrap_or(n_settings).min(n_settings);
         let fits = |found: &Found| {
             let shares = found.exact.as_ref().map(|exact| exact.shares.len());
-            found.answers.len() == n_panes && shares.is_none_or(|n_shares| n_shares <= n_panes)
+            found.answers.len() == n_settings
+                && shares.is_none_or(|n_shares| n_shares <= n_settings)
         };
         if kept.found.len() != kept.tasks.len() || !kept.found.iter().all(fits) {
             return Err("its answers do not fit its tasks".to_owned());
@@ -105,6 +108,7 @@ impl TaskResults {
             shared: SharedText::of(&tasks),
             counts,
             tasks,
+            cells: kept.panes.split_off(n_panes),
             panes: kept.panes,
             n_answers: kept.n_answers,
             seed: kept.seed,

@@ -71,6 +71,9 @@ struct Found {
     exact: Option<ExactFound>,
     /// The answers under each of the settings.
     answers: Vec<Vec<JudgedAnswer>>,
+    /// How long the engine drew its answers, in seconds.
+    #[serde(default)]
+    drawing_secs: f64,
     /// Why the model can't answer it.
     error: Option<String>,
     is_done: bool,
@@ -81,6 +84,8 @@ struct Found {
 pub struct TaskResults {
     tasks: Arc<[Task]>,
     pub panes: Vec<JudgedPane>,
+    /// Further settings, in which numbers are varied. Their indices follow those of the panes.
+    pub cells: Vec<JudgedPane>,
     pub n_answers: usize,
     /// The seed of the list.
     pub seed: u64,
@@ -118,10 +123,33 @@ impl TaskResults {
             counts: Counts::default(),
             tasks,
             panes,
+            cells: Vec::new(),
             n_answers: plan.n_answers,
             seed: plan.seed,
             vocabulary,
         }
+    }
+
+    /// Adds the settings of a sweep, before anything is found.
+    #[must_use]
+    pub fn with_cells(mut self, cells: Vec<JudgedPane>) -> Self {
+        let n = self.panes.len() + cells.len();
+        for found in &mut self.found {
+            found.answers.resize_with(n, Vec::new);
+        }
+        self.cells = cells;
+        self
+    }
+
+    /// Returns the settings of all panes and then of all cells.
+    pub fn settings(&self) -> impl Iterator<Item = &JudgedPane> {
+        self.panes.iter().chain(&self.cells)
+    }
+
+    /// Returns the settings at this index.
+    pub fn settings_at(&self, index: usize) -> Option<&JudgedPane> {
+        let cell = || self.cells.get(index.checked_sub(self.panes.len())?);
+        self.panes.get(index).or_else(cell)
     }
 
     /// Adds what the engine reports.
@@ -143,7 +171,10 @@ impl TaskResults {
                 self.counts.refused += 1;
                 self.end(task);
             }
-            TaskNews::Done { .. } => self.end(task),
+            TaskNews::Done { drawing_secs, .. } => {
+                found.drawing_secs = drawing_secs;
+                self.end(task);
+            }
         }
     }
 
@@ -216,6 +247,24 @@ impl TaskResults {
         answers.map(Vec::as_slice).unwrap_or_default()
     }
 
+    /// Returns the index of the answer to read first: the selected one, or else the first wrong one.
+    pub fn shown_answer(&self, (task, pane): (usize, usize), selected: Option<usize>) -> usize {
+        let answers = self.answers(task, pane);
+        let selected = selected.filter(|index| *index < answers.len());
+        let wrong = || answers.iter().position(|answer| !answer.is_right());
+        selected.or_else(wrong).unwrap_or(0)
+    }
+
+    /// Returns how long each token of the answers to each task took, in seconds.
+    pub fn secs_per_token(&self) -> Vec<f64> {
+        let of_task = |found: &Found| {
+            let answers = found.answers.iter().flatten();
+            let n_tokens: usize = answers.map(|answer| answer.tokens.len()).sum();
+            found.drawing_secs / n_tokens.max(1) as f64
+        };
+        self.found.iter().map(of_task).collect()
+    }
+
     /// Returns why the model can't answer a task.
     pub fn error(&self, task: usize) -> Option<&str> {
         self.found.get(task)?.error.as_deref()
@@ -224,6 +273,12 @@ impl TaskResults {
     /// Returns what is known about the probability of a right answer to a task.
     pub fn exact(&self, task: usize) -> Option<&ExactFound> {
         self.found.get(task)?.exact.as_ref()
+    }
+
+    /// Returns why no probability could be computed for some task.
+    pub fn exact_refusal(&self) -> Option<&str> {
+        let mut exact = self.found.iter().filter_map(|found| found.exact.as_ref());
+        exact.find_map(|exact| exact.refusal.as_deref())
     }
 
     /// Returns the probability of a right answer to a task under one of the settings.
@@ -289,7 +344,7 @@ impl TaskResults {
             refused,
             ..
         } = self.counts;
-        let each = self.panes.iter().map(|pane| self.n_answers_of(pane));
+        let each = self.settings().map(|pane| self.n_answers_of(pane));
         let each: usize = each.sum();
         let n_tasks = self.tasks.len() - refused;
         (done, each.saturating_mul(n_tasks).max(done))

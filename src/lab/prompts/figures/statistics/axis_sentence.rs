@@ -55,7 +55,7 @@ pub fn axis_sentence(points: &[AxisPoint<'_>]) -> Option<Verdict> {
     })
 }
 
-fn prompts(n: usize) -> String {
+pub(super) fn prompts(n: usize) -> String {
     match n {
         1 => "this one prompt".to_owned(),
         _ => format!("these {}", counted(n, "prompt")),
@@ -63,7 +63,7 @@ fn prompts(n: usize) -> String {
 }
 
 /// Compares the best point with each other point.
-fn against(points: &[AxisPoint<'_>], best: usize) -> Vec<Comparison> {
+pub(super) fn against(points: &[AxisPoint<'_>], best: usize) -> Vec<Comparison> {
     let others = points
         .iter()
         .enumerate()

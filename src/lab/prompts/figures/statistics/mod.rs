@@ -8,6 +8,7 @@
 mod axis_sentence;
 mod decided;
 mod flips;
+mod map_sentence;
 mod paired;
 mod sentence;
 mod share;
@@ -18,7 +19,8 @@ mod words;
 
 pub use axis_sentence::{AxisPoint, axis_sentence};
 pub use decided::is_decided;
+pub use map_sentence::map_sentence;
 pub use paired::{Comparison, Paired, compare, differences, smallest_difference};
 pub use sentence::{JudgedSetting, Verdict, sentence};
 pub use share::{Interval, PromptShare, ShareEstimate};
-pub use votes::{GroupedAnswer, majority_accuracy, pass_at_k};
+pub use votes::{GroupedAnswer, majority_accuracies, majority_accuracy, pass_at_all, pass_at_k};

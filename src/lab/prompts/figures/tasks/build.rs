@@ -15,65 +15,104 @@ impl Row {
 }
 
 /// A check that was given beside the file.
-enum Given<'a> {
-    Filled { spec: &'a str, names: Names },
+#[derive(Debug, Clone)]
+enum Given {
+    Filled { spec: String, names: Names },
     Same(Check),
 }
 
-/// Makes the tasks of a file. See [`TaskFile::tasks`].
-pub(super) fn tasks(
-    file: &TaskFile,
-    template: Option<&str>,
-    checks: &[String],
-) -> Result<TaskList, TaskError> {
-    let names = match template {
-        Some(template) => names(file, template, |column| Place::Template { column })?,
-        None => Names::default(),
-    };
-    let mut cache = CheckCache::default();
-    let mut given = Vec::new();
-    for (index, spec) in checks.iter().enumerate() {
-        given.push(read_given(file, index + 1, spec, &mut cache)?);
+/// Makes the tasks of a file, some at a time because a list can be long.
+#[derive(Debug, Clone, Default)]
+pub struct TaskBuilder {
+    template: Option<String>,
+    names: Names,
+    given: Vec<Given>,
+    cache: CheckCache,
+    tasks: Vec<Task>,
+}
+
+impl TaskBuilder {
+    /// Begins with the tasks of a file. See [`TaskFile::tasks`].
+    pub(super) fn new(
+        file: &TaskFile,
+        template: Option<&str>,
+        checks: &[String],
+    ) -> Result<Self, TaskError> {
+        let names = match template {
+            Some(template) => names(file, template, |column| Place::Template { column })?,
+            None => Names::default(),
+        };
+        let mut cache = CheckCache::default();
+        let mut given = Vec::new();
+        for (index, spec) in checks.iter().enumerate() {
+            given.push(read_given(file, index + 1, spec, &mut cache)?);
+        }
+        Ok(Self {
+            template: template.map(str::to_owned),
+            names,
+            given,
+            cache,
+            tasks: Vec::with_capacity(file.rows.len()),
+        })
     }
-    let mut tasks = Vec::with_capacity(file.rows.len());
-    for row in &file.rows {
-        let prompt = match template {
-            Some(template) => from_template(file, row, template, &names)?,
+
+    /// Makes at most `n` more tasks of the same file, and returns them. None are left if there are
+    /// fewer.
+    pub fn advance(&mut self, file: &TaskFile, n: usize) -> Result<&[Task], TaskError> {
+        let first = self.tasks.len();
+        for row in file.rows.iter().skip(first).take(n) {
+            let task = self.task(file, row)?;
+            self.tasks.push(task);
+        }
+        Ok(self.tasks.get(first..).unwrap_or_default())
+    }
+
+    /// Returns the tasks, all of which must have been made.
+    pub fn finish(self, file: &TaskFile) -> TaskList {
+        TaskList {
+            notes: notes::notes(file, &self.names, &self.tasks),
+            tasks: self.tasks,
+        }
+    }
+
+    fn task(&mut self, file: &TaskFile, row: &Row) -> Result<Task, TaskError> {
+        let prompt = match &self.template {
+            Some(template) => from_template(file, row, template, &self.names)?,
             None => own_prompt(file, row)?,
         };
         let mut checks = Vec::new();
-        for given in &given {
+        for given in &self.given {
             checks.push(match given {
                 Given::Same(check) => check.clone(),
                 Given::Filled { spec, names } => {
                     let value = values(file, row, names)?;
-                    let check = cache.read_filled(spec, &|text| template::filled(text, &value));
+                    let fill = |text: &str| template::filled(text, &value);
+                    let check = self.cache.read_filled(spec, &fill);
                     check.map_err(|error| TaskError::line(row.line, error.into()))?
                 }
             });
         }
         checks.extend_from_slice(&row.checks);
-        tasks.push(Task {
+        Ok(Task {
             line: row.line,
             prompt,
             is_judged: !checks.is_empty() && row.not_judged.is_empty(),
             checks,
-        });
+        })
     }
-    let notes = notes::notes(file, &names, &tasks);
-    Ok(TaskList { tasks, notes })
 }
 
 /// Reads a check that was given beside the file, counted from 1.
-fn read_given<'a>(
+fn read_given(
     file: &TaskFile,
     check: usize,
-    spec: &'a str,
+    spec: &str,
     cache: &mut CheckCache,
-) -> Result<Given<'a>, TaskError> {
+) -> Result<Given, TaskError> {
     let place = |column| Place::Check { check, column };
     let names = names(file, spec, |column| place(Some(column)))?;
     if !names.columns.is_empty() || !names.others.is_empty() {
+        let spec = spec.to_owned();
         return Ok(Given::Filled { spec, names });
     }
     let read = cache.read(spec).map_err(|error| TaskError {

@@ -10,7 +10,7 @@ const MAX_COMPILED: usize = 64;
 /// Compiles a pattern or schema that occurs on many lines once. If there are too many different ones,
 /// the others are compiled for each answer, so that the memory is bounded. Other checks are quick to
 /// read.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct CheckCache {
     compiled: HashMap<String, Check>,
 }

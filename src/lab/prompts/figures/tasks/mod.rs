@@ -17,6 +17,7 @@ mod template;
 #[cfg(test)]
 mod tests;
 
+pub use build::TaskBuilder;
 pub use error::{TaskError, TaskMistake};
 pub use place::Place;
 
@@ -104,7 +105,18 @@ impl TaskFile {
     /// Makes the tasks. Without a template each row has its own prompt. The checks are those given
     /// here, in which `{column}` stands for the text of a column, and then the file's own.
     pub fn tasks(&self, template: Option<&str>, checks: &[String]) -> Result<TaskList, TaskError> {
-        build::tasks(self, template, checks)
+        let mut builder = self.builder(template, checks)?;
+        builder.advance(self, self.rows.len())?;
+        Ok(builder.finish(self))
+    }
+
+    /// Begins to make the tasks, as [`Self::tasks`] does. Fails if a column or a check is unknown.
+    pub fn builder(
+        &self,
+        template: Option<&str>,
+        checks: &[String],
+    ) -> Result<TaskBuilder, TaskError> {
+        TaskBuilder::new(self, template, checks)
     }
 }
 

@@ -50,7 +50,7 @@ pub(super) fn checks_ui(ui: &mut Ui, form: &mut TasksForm) {
         form.checks.remove(index);
     }
     let is_judged = form.tasks().is_ok_and(|prepared| prepared.is_judged);
-    if form.checks.is_empty() {
+    if form.checks.is_empty() && !form.is_preparing() {
         let words = if is_judged {
             "As the file says."
         } else {

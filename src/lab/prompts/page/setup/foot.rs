@@ -2,7 +2,7 @@
 
 use crate::lab::frame::{Foot, Labels, Note};
 use crate::lab::prompts::PromptsTab;
-use crate::lab::prompts::state::{CurveRun, TaskView, TasksRun, blocking_reason};
+use crate::lab::prompts::state::{SweepRun, TaskView, TasksRun, blocking_reason};
 use crate::state::AppState;
 
 /// Returns how far the run is, or why there is none.
@@ -17,14 +17,14 @@ pub(in crate::lab::prompts::page) fn foot(state: &AppState) -> Foot {
     let blocked = blocking_reason(state);
     let has_tasks = prompts.form.tasks().is_ok();
     let table = prompts.runs.table.as_ref();
-    let curve = prompts.runs.curve.as_ref();
-    let is_curve = match prompts.view {
-        TaskView::Table => table.is_none_or(|run| !run.is_running()) && is_running(curve),
+    let sweep = prompts.runs.sweep.as_ref();
+    let is_sweep = match prompts.view {
+        TaskView::Table => table.is_none_or(|run| !run.is_running()) && is_running(sweep),
         TaskView::AnySetting => !table.is_some_and(TasksRun::is_running),
     };
-    let mut foot = if is_curve {
-        let progress = |run: &CurveRun| (Some(run.fraction()), run.summary());
-        Foot::new(labels, curve, progress, blocked)
+    let mut foot = if is_sweep {
+        let progress = |run: &SweepRun| (Some(run.fraction()), run.summary());
+        Foot::new(labels, sweep, progress, blocked)
     } else {
         let progress = |run: &TasksRun| (Some(run.fraction()), run.summary());
         Foot::new(labels, table, progress, blocked)
@@ -35,13 +35,13 @@ pub(in crate::lab::prompts::page) fn foot(state: &AppState) -> Foot {
     foot
 }
 
-fn is_running(curve: Option<&CurveRun>) -> bool {
-    curve.is_some_and(CurveRun::is_running)
+fn is_running(sweep: Option<&SweepRun>) -> bool {
+    sweep.is_some_and(SweepRun::is_running)
 }
 
 /// Returns what the button does: it judges answers if any task has a check.
 fn verb(prompts: &PromptsTab) -> &'static str {
-    if prompts.view == TaskView::AnySetting {
+    if prompts.view == TaskView::AnySetting && prompts.form.n_swept_answers() == 0 {
         return "Compute";
     }
     match prompts.form.tasks() {

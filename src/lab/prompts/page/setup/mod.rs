@@ -10,13 +10,14 @@ use self::checks::checks_ui;
 pub(super) use self::foot::foot;
 use self::tasks::tasks_ui;
 use super::{empty, take_pasted};
-use crate::analysis::sweep::Parameter;
+use crate::analysis::sweep::{Axis, Parameter};
+use crate::decoding::FilterKind;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
-use crate::design::widgets::{Chip, cut_note, field_frame, long_text, menu_item};
+use crate::design::widgets::{Chip, cut_note, field_frame, long_text, menu_item, switch_part};
 use crate::generation::formatting::{counted, grouped};
 use crate::lab::LabTab;
-use crate::lab::frame::setup::{axis_ui, number_ui, row_ui};
+use crate::lab::frame::setup::{axes_ui, number_ui, row_ui};
 use crate::lab::prompts::figures::tasks::TaskFile;
 use crate::lab::prompts::state::{N_MAX_ANSWERS, N_MAX_TOKENS, StopAt, TaskSource, TaskView};
 use crate::lab::prompts::{PromptsTab, TasksForm};
@@ -26,6 +27,9 @@ use crate::state::{AppState, Command, PathPurpose};
 pub(super) fn form_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     take_pasted(ui, &mut state.lab.prompts);
     state.lab.prompts.form.prepare();
+    if state.lab.prompts.form.is_preparing() {
+        ui.request_repaint();
+    }
     let form = &state.lab.prompts.form;
     let is_empty = form.source == TaskSource::Typed && form.typed.trim().is_empty();
     if is_empty {
@@ -55,19 +59,14 @@ fn tasks_form_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>)
     checks_ui(ui, &mut state.lab.prompts.form);
     ui.add_space(2.0);
     let PromptsTab { view, form, .. } = &mut state.lab.prompts;
-    match view {
-        TaskView::Table => {
-            number_ui(
-                ui,
-                "Answers to each",
-                &mut form.n_answers,
-                1..=N_MAX_ANSWERS,
-            );
-        }
-        TaskView::AnySetting => {
-            ui.label(heading(ui, "What to vary"));
-            axis_ui(ui, "Number", &Parameter::all(), &mut form.axis);
-        }
+    if *view == TaskView::AnySetting {
+        ui.label(heading(ui, "What to vary"));
+        axes_ui(ui, &Parameter::all(), &mut form.axis, &mut form.columns);
+        draws_ui(ui, form);
+    }
+    if *view == TaskView::Table || form.n_swept_answers() > 0 {
+        let answers = &mut form.n_answers;
+        number_ui(ui, "Answers to each", answers, 1..=N_MAX_ANSWERS);
     }
     number_ui(ui, "Tokens, at most", &mut form.n_tokens, 1..=N_MAX_TOKENS);
     stop_ui(ui, &mut form.stop);
@@ -75,6 +74,22 @@ fn tasks_form_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>)
         let words = Face::Small.text(words).color(Theme::of(ui).text_2);
         ui.add(Label::new(words).wrap());
     }
+}
+
+/// Draws the switch between probabilities and drawn answers. Without it, answers are drawn.
+fn draws_ui(ui: &mut Ui, form: &mut TasksForm) {
+    if !form.tasks().is_ok_and(|prepared| prepared.is_exact) {
+        return;
+    }
+    row_ui(ui, "Right answers", |ui| {
+        ui.spacing_mut().item_spacing.x = 0.0;
+        // From right to left.
+        for (choice, name) in [(true, "Drawn"), (false, "Exact")] {
+            if switch_part(ui, name, form.draws_values == choice).clicked() {
+                form.draws_values = choice;
+            }
+        }
+    });
 }
 
 /// Returns the title of a part of the form.
@@ -156,11 +171,7 @@ fn cost_words(state: &AppState) -> Option<String> {
     }
     let tasks = counted(n_tasks, "task");
     if *view == TaskView::AnySetting {
-        let n_values = form.axis.axis().ok()?.values().len();
-        let values = counted(n_values, "value");
-        return Some(format!(
-            "{tasks} at {values}, exactly: each prompt is read once, and no text is drawn."
-        ));
+        return sweep_words(form, &tasks, state.panes.len());
     }
     let panes = state.panes.iter();
     let n_each = panes.map(|pane| {
@@ -173,4 +184,36 @@ fn cost_words(state: &AppState) -> Option<String> {
     let answers = counted(n_each.sum(), "answer");
     let tokens = grouped(form.n_tokens as f64);
     Some(format!("{tasks} × {answers} of at most {tokens} tokens."))
+}
+
+/// Says what a sweep would do, and whether its answers may end within a thought.
+fn sweep_words(form: &TasksForm, tasks: &str, n_panes: usize) -> Option<String> {
+    let (axis, columns) = form.axes().ok()?;
+    let n_columns = columns.as_ref().map_or(1, |axis| axis.values().len());
+    let n_values = axis.values().len() * n_columns;
+    let values = counted(n_values, if columns.is_some() { "cell" } else { "value" });
+    let n_answers = form.n_swept_answers();
+    if n_answers == 0 {
+        return Some(format!(
+            "{tasks} at {values}, exactly: each prompt is read once, and no text is drawn."
+        ));
+    }
+    let n_all = (n_values + n_panes) * n_answers;
+    let (answers, tokens) = (counted(n_all, "answer"), grouped(form.n_tokens as f64));
+    let panes = counted(n_panes, "pane");
+    let words = format!(
+        "{tasks} × {answers} of at most {tokens} tokens, at {values} and under {panes}, all with \
+         the same coins."
+    );
+    let budget = Parameter::Filter(FilterKind::ThinkingBudget, 0);
+    let axes = std::iter::once(&axis).chain(&columns);
+    let budgets = axes.filter(|axis| axis.parameter == budget);
+    let largest = budgets.flat_map(Axis::values).copied().fold(0.0, f64::max);
+    if largest >= form.n_tokens as f64 {
+        let largest = grouped(largest);
+        return Some(format!(
+            "{words} A budget of {largest} leaves no room for the answer: allow more tokens."
+        ));
+    }
+    Some(words)
 }

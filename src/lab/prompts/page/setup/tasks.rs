@@ -55,7 +55,12 @@ fn notes_ui(ui: &mut Ui, form: &TasksForm) {
     let theme = Theme::of(ui);
     match form.tasks() {
         Err(error) => {
-            let words = Face::Small.text(capitalize(error)).color(theme.error);
+            let color = if form.is_preparing() {
+                theme.text_2
+            } else {
+                theme.error
+            };
+            let words = Face::Small.text(capitalize(error)).color(color);
             ui.add(Label::new(words).wrap());
         }
         Ok(prepared) => {

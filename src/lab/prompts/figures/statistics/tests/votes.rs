@@ -103,3 +103,46 @@ fn many_answers_are_drawn_from_and_agree() {
     let drawn = majority_accuracy(&answers(&groups.repeat(3)), 5).unwrap();
     assert!((many - drawn).abs() < 0.03, "{many} {drawn}");
 }
+
+#[test]
+fn all_numbers_of_answers_pass_as_by_the_formula() {
+    for (n, n_right) in [(1, 0), (1, 1), (5, 2), (40, 1), (256, 250)] {
+        let all = pass_at_all(n, n_right);
+        assert_eq!(all.len(), n);
+        for (k, found) in (1..).zip(all) {
+            near(found, pass_at_k(n, n_right, k).unwrap(), &(n, n_right, k));
+        }
+    }
+}
+
+#[test]
+fn votes_among_few_answers_are_exact() {
+    let prompts = [answers(&[0, 0, 2, 3]), answers(&[0, 2, 2, 1, 4])];
+    let found = majority_accuracies(&prompts);
+    assert_eq!(found.len(), 4);
+    for (n, found) in (1..).zip(found) {
+        let each = prompts.iter().map(|answers| majority_accuracy(answers, n));
+        near(found, each.map(Option::unwrap).sum::<f64>() / 2.0, &n);
+    }
+    assert_eq!(majority_accuracies(&[]), Vec::<f64>::new());
+}
+
+#[test]
+fn votes_among_hundreds_of_answers_to_a_thousand_prompts_are_bounded() {
+    let groups: Vec<usize> = (0..256).map(|i| [0, 0, 0, 2, 2, 3, 4, 5][i % 8]).collect();
+    let other: Vec<usize> = (0..256).collect();
+    let prompts: Vec<Vec<GroupedAnswer>> = (0..1000)
+        .map(|prompt| answers(if prompt % 2 == 0 { &groups } else { &other }))
+        .collect();
+    let found = majority_accuracies(&prompts);
+    assert_eq!(found.len(), 256);
+    // Of 256 answers that all differ, two are right and none is a majority.
+    let exact = |n: usize| {
+        let first = majority_accuracy(&prompts[0], n).unwrap();
+        f64::midpoint(first, 2.0 / 256.0)
+    };
+    for n in [1, 5, 31, 256] {
+        let gap = (found[n - 1] - exact(n)).abs();
+        assert!(gap < 0.01, "{n}: {} {}", found[n - 1], exact(n));
+    }
+}

@@ -1,5 +1,9 @@
 //! Tests of the Lab page: lists of tasks and their answers.
 
+pub(super) mod forks;
+mod long_lists;
+pub(super) mod sweeps;
+
 use std::sync::Arc;
 
 use super::figures::statistics::PromptShare;
@@ -7,7 +11,7 @@ use super::picture::tasks_drawing;
 use super::plan::{ExactFound, ExactShare, ReadPrompt, Spelling, TaskNews, TaskUpdate};
 use super::state::blocking_reason;
 use super::{
-    CurveRun, PromptsCommand, StopAt, TaskSource, TaskView, TasksPlan, TasksRecord, TasksRun,
+    PromptsCommand, StopAt, SweepRun, TaskSource, TaskView, TasksPlan, TasksRecord, TasksRun,
     task_seed,
 };
 use crate::decoding::TokenId;
@@ -92,7 +96,15 @@ pub(super) fn answer_all(state: &mut AppState, id: GenerationId) {
             answer(state, id, (task, pane), (0, right));
             answer(state, id, (task, pane), (1, wrong));
         }
-        deliver(state, id, task, TaskNews::Done { secs: 1.0 });
+        deliver(
+            state,
+            id,
+            task,
+            TaskNews::Done {
+                secs: 1.0,
+                drawing_secs: 1.0,
+            },
+        );
     }
 }
 
@@ -137,7 +149,15 @@ pub(super) fn deliver_exact(state: &mut AppState, id: GenerationId, task: usize,
         refusal: None,
     };
     deliver(state, id, task, TaskNews::Exact(exact));
-    deliver(state, id, task, TaskNews::Done { secs: 1.0 });
+    deliver(
+        state,
+        id,
+        task,
+        TaskNews::Done {
+            secs: 1.0,
+            drawing_secs: 1.0,
+        },
+    );
 }
 
 /// A state with a complete curve.
@@ -193,6 +213,7 @@ fn an_answer_opens_with_its_prompt_its_settings_and_its_seed() {
     let mut state = judged();
     let seed = table(&state).results.answers(1, 3)[1].seed;
     let command = PromptsCommand::Open {
+        view: TaskView::Table,
         task: 1,
         pane: 3,
         answer: 1,
@@ -225,7 +246,7 @@ fn the_selection_stays_within_the_table() {
 #[test]
 fn a_curve_is_computed_at_every_value() {
     let state = computed();
-    let run = state.lab.prompts.runs.curve.as_ref().unwrap();
+    let run = state.lab.prompts.runs.sweep.as_ref().unwrap();
     assert_eq!(run.reading.points.len(), 16);
     assert_eq!(run.reading.n_tasks, 2);
     assert_eq!(run.reading.deciding.len(), 2);
@@ -279,7 +300,7 @@ fn answers_and_curves_are_kept_and_shown_again_as_they_were() {
     let state = computed();
     let (facts, _) = state.lab.result(LabTab::Prompts).unwrap();
     assert!(facts.words.starts_with("2 tasks over "), "{}", facts.words);
-    let curve = |state: &AppState| state.lab.prompts.runs.curve.clone().unwrap();
+    let curve = |state: &AppState| state.lab.prompts.runs.sweep.clone().unwrap();
     let (before, other) = (curve(&state), reopened(&state, LabTab::Prompts));
     let after = curve(&other);
     assert_eq!((after.reading, after.base), (before.reading, before.base));
@@ -313,13 +334,13 @@ fn another_list_has_other_columns() {
 
 #[test]
 fn a_picture_shows_the_table_or_the_curve() {
-    let drawing = |run: &TasksRun, curve: Option<&CurveRun>| {
+    let drawing = |run: &TasksRun, curve: Option<&SweepRun>| {
         let record = TasksRecord {
             results: curve.map_or(&run.results, |curve| &curve.results),
             reading: &run.reading,
             model: &run.model.info,
             limits: &run.limits,
-            curve: curve.map(|curve| &curve.curve),
+            sweep: curve.map(|run| (&run.sweep, &run.reading)),
         };
         tasks_drawing(&record, Palette::Light, PictureStyle::default())
     };
@@ -330,7 +351,7 @@ fn a_picture_shows_the_table_or_the_curve() {
         assert!(picture.contains(words), "{words}");
     }
     let computed = computed();
-    let picture = drawing(run, computed.lab.prompts.runs.curve.as_ref());
+    let picture = drawing(run, computed.lab.prompts.runs.sweep.as_ref());
     for words in [
         "Right answers at any temperature",
         "The prompts that decide it",
@@ -366,6 +387,7 @@ fn an_answer_that_has_overtaken_others_opens_with_its_own_seed() {
     answer(&mut state, id, (0, 3), (1, MARS));
     let seed = table(&state).results.answers(0, 3)[0].seed;
     let command = PromptsCommand::Open {
+        view: TaskView::Table,
         task: 0,
         pane: 3,
         answer: 0,
@@ -387,6 +409,7 @@ fn an_answer_to_messages_opens_with_its_system_message() {
     let prompt = plan.tasks[0].prompt.clone();
     answer(&mut state, id, (0, 0), (0, MARS));
     let command = PromptsCommand::Open {
+        view: TaskView::Table,
         task: 0,
         pane: 0,
         answer: 0,

@@ -1,0 +1,179 @@
+//! What a sweep over the tasks shows.
+
+use super::overview::PaneOverview;
+use super::results::TaskResults;
+use super::statistics::{
+    AxisPoint, PromptShare, ShareEstimate, Verdict, axis_sentence, map_sentence,
+};
+use super::sweep::{CurvePoint, TaskSweep};
+use crate::lab::prompts::ExactShare;
+
+/// What a sweep shows. Computed from time to time, not in every frame.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SweepReading {
+    /// The probability of right answers in each cell. Empty if none is known.
+    pub points: Vec<CurvePoint>,
+    /// The same under the settings of each pane.
+    pub panes: Vec<Option<ExactShare>>,
+    /// How many tasks these are the means of.
+    pub n_tasks: usize,
+    /// What was drawn under the settings of each pane and then in each cell. Empty if nothing was.
+    pub drawn: Vec<DrawnSettings>,
+    /// The mean share of right answers in each cell, exact where it can be. Empty if no task is known
+    /// in all cells.
+    pub shares: Vec<ShareEstimate>,
+    /// The tasks that decide how the share runs.
+    pub deciding: Vec<usize>,
+    /// `None` while tasks are missing.
+    pub verdict: Option<Verdict>,
+    /// How many tasks must be done before it is computed again.
+    n_next: usize,
+}
+
+/// The answers that were drawn under one of the settings.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DrawnSettings {
+    /// The share of right answers. `None` if nothing was judged.
+    pub share: Option<ShareEstimate>,
+    pub overview: PaneOverview,
+}
+
+impl SweepReading {
+    /// Reads results that are complete.
+    pub fn of(results: &TaskResults, sweep: &TaskSweep) -> Self {
+        Self {
+            verdict: sweep.verdict(results),
+            ..Self::of_running(results, sweep)
+        }
+    }
+
+    /// Reads results that more tasks will follow.
+    pub fn of_running(results: &TaskResults, sweep: &TaskSweep) -> Self {
+        let n_done = results.n_tasks_done();
+        let panes = 0..sweep.n_panes();
+        let tasks = sweep.tasks(results);
+        let settings = 0..sweep.settings_at(sweep.n_cells());
+        let drawn = settings.filter(|_| results.n_answers > 0);
+        let secs = results.secs_per_token();
+        Self {
+            points: sweep.points(results),
+            panes: panes
+                .map(|pane| sweep.mean_of_pane(results, pane))
+                .collect(),
+            n_tasks: sweep.exact_tasks(results).len(),
+            drawn: drawn
+                .map(|settings| DrawnSettings::of(results, settings, &secs))
+                .collect(),
+            shares: (0..sweep.n_cells())
+                .filter_map(|cell| ShareEstimate::of(&cell_shares(results, sweep, &tasks, cell)))
+                .collect(),
+            deciding: sweep.deciding(results, &tasks),
+            verdict: None,
+            n_next: n_done + n_done / 8 + 1,
+        }
+    }
+
+    /// Reads the results again if enough tasks were done since the last time.
+    pub fn advance(&mut self, results: &TaskResults, sweep: &TaskSweep) {
+        if results.n_tasks_done() >= self.n_next {
+            *self = Self::of_running(results, sweep);
+        }
+    }
+
+    /// Returns whether nothing is known yet.
+    pub fn is_empty(&self) -> bool {
+        self.points.is_empty() && self.drawn_cells().all(|drawn| drawn.share.is_none())
+    }
+
+    /// Returns what was drawn in each cell.
+    pub fn drawn_cells(&self) -> impl Iterator<Item = &DrawnSettings> {
+        self.drawn.iter().skip(self.panes.len())
+    }
+
+    /// Returns how many tasks were drawn and judged.
+    pub fn n_drawn_tasks(&self) -> usize {
+        let shares = self.drawn_cells().filter_map(|drawn| drawn.share);
+        shares.map(|share| share.n_prompts).max().unwrap_or(0)
+    }
+
+    /// Returns the cell with the largest share of right answers, the first of several.
+    pub fn best_cell(&self) -> Option<usize> {
+        let shares = self.shares.iter().map(|estimate| estimate.share);
+        let best = shares
+            .enumerate()
+            .reduce(|best, other| if other.1 > best.1 { other } else { best });
+        best.map(|(cell, _)| cell)
+    }
+
+    /// Says how varied and how long the answers are at both ends of a number, if they were drawn:
+    /// "Different answers to a task: 1.2 at 0.1, 4.3 at 1.6. Tokens of an answer: 5.1 and 9.7."
+    pub fn variety(&self, sweep: &TaskSweep) -> Option<String> {
+        if sweep.columns.is_some() || sweep.n_cells() < 2 {
+            return None;
+        }
+        let ends = [self.drawn_cells().next()?, self.drawn_cells().last()?];
+        let [low, high] = [0, sweep.n_cells() - 1].map(|cell| sweep.cell_words(cell));
+        let of = |value: fn(&PaneOverview) -> Option<f64>| {
+            let [first, last] = ends.map(|drawn| value(&drawn.overview));
+            Some([first?, last?])
+        };
+        let [few, many] = of(|row| row.n_different)?;
+        let [short, long] = of(|row| row.n_tokens)?;
+        Some(format!(
+            "Different answers to a task: {few:.1} at {low}, {many:.1} at {high}. Tokens of an \
+             answer: {short:.1} and {long:.1}."
+        ))
+    }
+}
+
+impl DrawnSettings {
+    fn of(results: &TaskResults, settings: usize, secs_per_token: &[f64]) -> Self {
+        let tasks = results.comparable();
+        let shares = tasks.filter_map(|task| {
+            let (n_right, n_answers) = results.n_right(task, settings)?;
+            Some(PromptShare::Sampled { n_right, n_answers })
+        });
+        Self {
+            share: ShareEstimate::of(&shares.collect::<Vec<_>>()),
+            overview: PaneOverview::of(results, settings, secs_per_token),
+        }
+    }
+}
+
+impl TaskSweep {
+    /// Says how accuracy depends on what is varied.
+    pub fn verdict(&self, results: &TaskResults) -> Option<Verdict> {
+        let tasks = self.tasks(results);
+        let cells = 0..self.n_cells();
+        let labels: Vec<String> = cells.clone().map(|cell| self.cell_words(cell)).collect();
+        let shares: Vec<Vec<Option<PromptShare>>> = cells
+            .map(|cell| {
+                let shares = cell_shares(results, self, &tasks, cell).into_iter();
+                shares.map(Some).collect()
+            })
+            .collect();
+        let points: Vec<AxisPoint<'_>> = labels
+            .iter()
+            .zip(&shares)
+            .map(|(label, shares)| AxisPoint { label, shares })
+            .collect();
+        if self.columns.is_some() {
+            map_sentence(&points)
+        } else {
+            axis_sentence(&points)
+        }
+    }
+}
+
+/// Returns the share of each of these tasks in a cell. All of them must be known in it.
+fn cell_shares(
+    results: &TaskResults,
+    sweep: &TaskSweep,
+    tasks: &[usize],
+    cell: usize,
+) -> Vec<PromptShare> {
+    let shares = tasks
+        .iter()
+        .filter_map(|task| sweep.share(results, *task, cell));
+    shares.collect()
+}
