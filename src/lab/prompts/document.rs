@@ -7,8 +7,9 @@ use super::picture::tasks_drawing;
 use super::record::TasksRecord;
 use super::state::{SweepRun, TaskView, TasksRun};
 use crate::generation::{Limits, ModelInfo};
+use crate::lab::LabTab;
 use crate::state::{AppState, DocumentKind, PictureFormat, Unsaved};
-use crate::ui::documents::{Content, Render, RenderedDocument};
+use crate::ui::documents::{Render, RenderedDocument};
 use crate::ui::pictures::Look;
 
 /// The answers on screen.
@@ -60,6 +61,7 @@ impl DocumentKind for PromptsDocument {
 
 impl RenderedDocument for PromptsDocument {
     fn gather(&self, state: &AppState, look: Look) -> Result<Render, String> {
+        let look = look.of_results(LabTab::Prompts, state);
         let document = *self;
         let prompts = &state.lab.prompts;
         let shown = match prompts.view {
@@ -80,11 +82,11 @@ impl RenderedDocument for PromptsDocument {
             };
             match document {
                 Self::Picture(format) => {
-                    let drawing = tasks_drawing(&record, look.palette, look.style);
+                    let drawing = tasks_drawing(&record, look);
                     look.encode(&drawing, format)
                 }
                 Self::Csv => Ok(look.table(record.csv())),
-                Self::Json => Ok(Content::File(record.json())),
+                Self::Json => Ok(look.json(record.json())),
             }
         }))
     }

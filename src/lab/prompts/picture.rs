@@ -2,21 +2,16 @@
 
 use super::plot::TasksPlot;
 use super::record::TasksRecord;
-use crate::state::PictureStyle;
-use crate::ui::pictures::{Palette, lab_svg, model_words};
+use crate::ui::pictures::{Look, lab_drawing, model_words};
 
 /// Renders the table, or the sweep if there is one, as SVG.
-pub(crate) fn tasks_drawing(
-    record: &TasksRecord<'_>,
-    palette: Palette,
-    style: PictureStyle,
-) -> String {
+pub(crate) fn tasks_drawing(record: &TasksRecord<'_>, look: Look) -> String {
     let plot = TasksPlot {
         results: record.results,
         reading: record.reading,
         sweep: record.sweep,
     };
-    lab_svg(&plot, &caption(record), palette, style)
+    lab_drawing(&plot, &caption(record), look)
 }
 
 /// Names the model, and says what was found.

@@ -31,7 +31,7 @@ use crate::decoding::ChainConfig;
 use crate::generation::GenerationConfig;
 use crate::generation::formatting::{grouped, pane_letter};
 use crate::interop::GRAMMAR;
-use crate::ui::pictures::Palette;
+use crate::ui::pictures::Look;
 
 /// The base name of the exported files.
 const NAME: &str = "prompts";
@@ -151,7 +151,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         report: &report::report(&record),
         json: &record.json(),
         csv: &record.csv(),
-        drawing: &|style| tasks_drawing(&record, Palette::Light, style),
+        drawing: &|style| tasks_drawing(&record, Look::of_command(style)),
     })?;
     failure.map_or(Ok(()), Err)
 }

@@ -37,7 +37,7 @@ pub(super) fn show(
     };
     let has_answers = !run.results.answers(task, pane).is_empty();
     let words = right_words(&run.results, task, pane);
-    if head_ui(ui, pane, &words, has_answers) {
+    if head_ui(ui, run.results.place(pane), &words, has_answers) {
         let answer = run.shown_answer();
         let command = PromptsCommand::Open {
             view: TaskView::Table,
@@ -72,11 +72,11 @@ pub(super) fn show(
 }
 
 /// Draws the badge, what was found, and the button that opens a pane. Returns whether it was clicked.
-fn head_ui(ui: &mut Ui, pane: usize, words: &str, can_open: bool) -> bool {
+fn head_ui(ui: &mut Ui, place: usize, words: &str, can_open: bool) -> bool {
     let mut is_clicked = false;
     ui.horizontal(|ui| {
         ui.set_min_height(28.0);
-        badge(ui, pane, BADGE);
+        badge(ui, place, BADGE);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let open = Button::new("Open as pane").icon(Icon::Plus).hint("↵");
             is_clicked = ui.add_enabled(can_open, open).clicked();

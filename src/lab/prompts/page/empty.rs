@@ -121,20 +121,20 @@ const EXPECTED: f32 = 84.0;
 const BAR: f32 = 7.0;
 
 /// Draws the outline of the table and what its cells will be.
-pub(super) fn table_ui(ui: &mut Ui, area: Rect, n_panes: usize) {
+pub(super) fn table_ui(ui: &mut Ui, area: Rect, places: &[usize]) {
     let theme = Theme::of(ui);
     let run = TextRun::new("Right answers", Face::SmallMedium, theme.text_1);
     let at = area.left_top() + vec2(0.0, 9.0);
     paint_text(ui, at, Align2::LEFT_CENTER, run);
     let most = count(f64::from((area.width() - 60.0) / PITCH));
-    let n_panes = n_panes.min(most);
+    let n_panes = places.len().min(most);
     let cells = area.right() - n_panes as f32 * PITCH;
     let (head, body) = area.split_top_bottom_at_y(area.top() + HEAD);
-    for pane in 0..n_panes {
+    for (pane, place) in places.iter().take(n_panes).enumerate() {
         let x = cells + (pane as f32 + 0.5) * PITCH;
         let center = pos2(x, head.bottom() - 14.0);
         let badge = Rect::from_center_size(center, vec2(SMALL_BADGE, SMALL_BADGE));
-        paint_badge(ui.painter(), theme, badge, pane);
+        paint_badge(ui.painter(), theme, badge, *place);
     }
     let edge = Stroke::new(1.0, theme.stroke_1);
     ui.painter().hline(area.x_range(), body.top(), edge);

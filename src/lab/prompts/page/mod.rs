@@ -131,11 +131,11 @@ fn results_ui(ui: &mut Ui, columns: Columns, state: &mut AppState, commands: &mu
 }
 
 fn table_ui(ui: &mut Ui, columns: Columns, state: &mut AppState, commands: &mut Vec<Command>) {
-    let n_panes = state.panes.len();
+    let places: Vec<usize> = state.panes.places().collect();
     let prompts = &mut state.lab.prompts;
     let fork = prompts.runs.fork.as_ref();
     let Some(run) = &mut prompts.runs.table else {
-        empty::table_ui(ui, columns.middle, n_panes);
+        empty::table_ui(ui, columns.middle, &places);
         frame_empty::texts_ui(ui, columns.right, "The answers of the cell you select");
         return;
     };

@@ -20,7 +20,7 @@ pub(super) fn show(ui: &mut Ui, run: &TasksRun) {
     if !overview.is_empty() {
         ui.label(Face::SmallMedium.text("Each setting").color(theme.text_1));
         ui.add_space(4.0);
-        table_ui(ui, overview);
+        table_ui(ui, run);
         ui.add_space(8.0);
     }
     let words = "Select a cell to read its answers.";
@@ -28,8 +28,9 @@ pub(super) fn show(ui: &mut Ui, run: &TasksRun) {
     ui.add(Label::new(words).wrap());
 }
 
-fn table_ui(ui: &mut Ui, overview: &[PaneOverview]) {
+fn table_ui(ui: &mut Ui, run: &TasksRun) {
     let theme = Theme::of(ui);
+    let overview = &run.reading.overview;
     let columns = columns(overview);
     Grid::new("each setting")
         .num_columns(columns.len() + 1)
@@ -42,7 +43,7 @@ fn table_ui(ui: &mut Ui, overview: &[PaneOverview]) {
             }
             ui.end_row();
             for (pane, row) in overview.iter().enumerate() {
-                badge(ui, pane, SMALL_BADGE);
+                badge(ui, run.results.place(pane), SMALL_BADGE);
                 for (_, hint, value) in &columns {
                     let value = value(row).unwrap_or_else(|| "–".to_owned());
                     let words = Face::Small.text(value).color(theme.text_1);

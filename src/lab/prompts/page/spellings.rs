@@ -98,7 +98,7 @@ fn head_ui(ui: &mut Ui, run: &SweepRun, (task, settings): (usize, usize)) -> boo
     let words = format!("{}{}", at_words(run, settings), capitalize(&words));
     ui.horizontal(|ui| {
         ui.set_min_height(28.0);
-        badge(ui, run.base, BADGE);
+        badge(ui, run.results.place(run.base), BADGE);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if run.is_drawn() {
                 let can_open = !run.results.answers(task, settings).is_empty();

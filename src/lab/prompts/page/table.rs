@@ -196,7 +196,7 @@ fn below_ui(ui: &mut Ui, run: &TasksRun, commands: &mut Vec<Command>) {
             .show(&mut ui, |ui| {
                 let size = vec2(ui.available_width(), height);
                 let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
-                better_by_ui(ui, rect, &run.reading);
+                better_by_ui(ui, rect, &run.reading, &run.results);
             });
     }
     let mut ui = child_ui(ui, words, "verdict");

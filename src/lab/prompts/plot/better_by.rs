@@ -7,8 +7,8 @@ use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::design::widgets::{SMALL_BADGE, paint_badge};
 use crate::generation::formatting::pane_letter;
-use crate::lab::prompts::figures::TasksReading;
 use crate::lab::prompts::figures::statistics::Comparison;
+use crate::lab::prompts::figures::{TaskResults, TasksReading};
 use crate::plots::{TextRun, count, paint_text, unit_title_ui};
 
 const TITLE: f32 = 26.0;
@@ -32,7 +32,12 @@ pub(in crate::lab::prompts) fn better_by_height(reading: &TasksReading) -> f32 {
 }
 
 /// Draws a row for each other settings.
-pub(in crate::lab::prompts) fn better_by_ui(ui: &Ui, rect: Rect, reading: &TasksReading) {
+pub(in crate::lab::prompts) fn better_by_ui(
+    ui: &Ui,
+    rect: Rect,
+    reading: &TasksReading,
+    results: &TaskResults,
+) {
     let pairs = reading.better_by();
     if pairs.is_empty() {
         return;
@@ -46,7 +51,8 @@ pub(in crate::lab::prompts) fn better_by_ui(ui: &Ui, rect: Rect, reading: &Tasks
     for (index, pair) in pairs.iter().enumerate() {
         let top = rows.top() + index as f32 * ROW;
         let row = Rect::from_x_y_ranges(rows.x_range(), top..=top + ROW);
-        pair_ui(ui, row, &scale, pair);
+        let places = [pair.first, pair.second].map(|pane| results.place(pane));
+        pair_ui(ui, row, &scale, (pair, places));
     }
 }
 
@@ -123,13 +129,13 @@ fn signed_points(share: f64) -> String {
 }
 
 /// Draws two badges, the difference and its interval.
-fn pair_ui(ui: &Ui, row: Rect, scale: &PointScale, pair: &Comparison) {
+fn pair_ui(ui: &Ui, row: Rect, scale: &PointScale, (pair, places): (&Comparison, [usize; 2])) {
     let theme = Theme::of(ui);
     let y = row.center().y;
-    for (left, pane) in [(2.0, pair.first), (29.0, pair.second)] {
+    for (left, place) in [2.0, 29.0].into_iter().zip(places) {
         let center = pos2(row.left() + left + SMALL_BADGE / 2.0, y);
         let badge = Rect::from_center_size(center, vec2(SMALL_BADGE, SMALL_BADGE));
-        paint_badge(ui.painter(), theme, badge, pane);
+        paint_badge(ui.painter(), theme, badge, place);
     }
     let run = TextRun::new("–", Face::Micro, theme.text_3);
     let at = pos2(row.left() + 22.5, y);
@@ -145,14 +151,14 @@ fn pair_ui(ui: &Ui, row: Rect, scale: &PointScale, pair: &Comparison) {
     ui.painter().circle_filled(center, 4.0, theme.text_1);
     let id = ui.scope_id().with(("better by", pair.first, pair.second));
     let response = ui.interact(row, id, Sense::hover());
-    let words = pair_words(pair);
+    let words = pair_words(pair, places);
     response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &words));
     response.on_hover_text(&words);
 }
 
 /// "A better than D by 8 points, 0 to 16".
-fn pair_words(pair: &Comparison) -> String {
-    let [first, second] = [pair.first, pair.second].map(pane_letter);
+fn pair_words(pair: &Comparison, places: [usize; 2]) -> String {
+    let [first, second] = places.map(pane_letter);
     let paired = &pair.paired;
     let points = |share: f64| signed_points(share).replace('+', "");
     let (low, high) = (points(paired.interval.low), points(paired.interval.high));

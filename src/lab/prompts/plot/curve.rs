@@ -45,7 +45,7 @@ pub(in crate::lab::prompts) struct SweepCurve<'a> {
 /// A pane at its place on a curve.
 #[derive(Debug, Clone, Copy)]
 struct PaneMark {
-    pane: usize,
+    place: usize,
     value: f64,
     share: f64,
 }
@@ -65,6 +65,11 @@ impl<'a> SweepCurve<'a> {
             reading,
             base: base.unwrap_or(0),
         }
+    }
+
+    /// Returns the place of the base pane, which determines its letter and color.
+    pub(super) fn place(&self) -> usize {
+        self.results.place(self.base)
     }
 
     /// Returns the share under the settings of a pane, exact if it is known.
@@ -121,7 +126,12 @@ impl<'a> SweepCurve<'a> {
         self.guides_ui(ui, &axes);
         let marks = self.on_axis().filter_map(|(pane, value)| {
             let share = self.pane_share(pane)?;
-            Some(PaneMark { pane, value, share })
+            let place = self.results.place(pane);
+            Some(PaneMark {
+                place,
+                value,
+                share,
+            })
         });
         let marks: Vec<PaneMark> = marks.collect();
         self.line_ui(ui, &axes, &self.reading.points);
@@ -147,7 +157,7 @@ impl<'a> SweepCurve<'a> {
 
     /// Draws the share that was drawn at each value, with its interval.
     fn points_ui(&self, ui: &Ui, axes: &Axes) {
-        let color = Theme::of(ui).pane(self.base);
+        let color = Theme::of(ui).pane(self.place());
         let values = self.sweep.axis.values().iter();
         for (value, drawn) in values.zip(self.reading.drawn_cells()) {
             let Some(estimate) = drawn.share else {
@@ -197,12 +207,12 @@ impl<'a> SweepCurve<'a> {
     /// Draws the line in the color and the pattern of the pane. It is dotted where shares are only
     /// bounded, and the bounds are filled.
     fn line_ui(&self, ui: &Ui, axes: &Axes, points: &[CurvePoint]) {
-        let color = Theme::of(ui).pane(self.base);
+        let color = Theme::of(ui).pane(self.place());
         let at = |point: &CurvePoint, share: f64| axes.at(point.value, share);
         let middle = points.iter().map(|point| at(point, point.share.middle()));
         let middle: Vec<Pos2> = middle.collect();
         if points.iter().all(|point| point.share.is_exact()) {
-            ui.painter().add(dashed_line(self.base, middle, color));
+            ui.painter().add(dashed_line(self.place(), middle, color));
             return;
         }
         let fill = color.gamma_multiply(0.25);
@@ -234,7 +244,7 @@ impl<'a> SweepCurve<'a> {
             let y = row.center().y;
             let center = pos2(row.left() + SMALL_BADGE / 2.0, y);
             let badge = Rect::from_center_size(center, vec2(SMALL_BADGE, SMALL_BADGE));
-            paint_badge(ui.painter(), theme, badge, index);
+            paint_badge(ui.painter(), theme, badge, self.results.place(index));
             let exact = self.reading.panes.get(index).copied().flatten();
             let drawn = || self.pane_share(index).map(whole_percent);
             let words = exact.map(short_words).or_else(drawn);
@@ -280,7 +290,7 @@ fn marks_ui(ui: &Ui, axes: &Axes, marks: &[PaneMark]) {
         }
         let halo = badge.expand(HALO);
         ui.painter().rect_filled(halo, 5, theme.surface_1);
-        paint_badge(ui.painter(), theme, badge, mark.pane);
+        paint_badge(ui.painter(), theme, badge, mark.place);
         drawn.push(badge);
     }
 }
@@ -300,7 +310,12 @@ pub(in crate::lab::prompts) fn task_curve_ui(
         let exact = shown.results.exact_share(task, pane);
         let drawn = || Some(shown.results.prompt_share(task, pane)?.value());
         let share = exact.map(ExactShare::middle).or_else(drawn)?;
-        Some(PaneMark { pane, value, share })
+        let place = shown.results.place(pane);
+        Some(PaneMark {
+            place,
+            value,
+            share,
+        })
     });
     let marks: Vec<PaneMark> = marks.collect();
     marks_ui(ui, &axes, &marks);

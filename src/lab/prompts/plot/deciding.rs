@@ -25,7 +25,7 @@ pub(in crate::lab::prompts) fn deciding_title_ui(ui: &Ui, rect: Rect, shown: Swe
     let right = pos2(rect.right(), rect.top() + 9.0);
     let legend = heat_legend(ui, right, &["0 %".to_owned(), "100 %".to_owned()]);
     let title = rect.with_max_x(legend.left() - 12.0);
-    let letter = pane_letter(shown.base);
+    let letter = pane_letter(shown.place());
     let share = if shown.reading.n_drawn_tasks() > shown.reading.n_tasks {
         "share of right answers"
     } else {

@@ -53,11 +53,11 @@ fn measure_ui(ui: &Ui, rect: Rect, (name, value): Measure, shown: SweepCurve<'_>
     let axes = Axes::new(plot, Scale::between(from, to), Scale::from_zero(most));
     axes.paint(ui, "");
     let line: Vec<Pos2> = points.iter().map(|(x, y)| axes.at(*x, *y)).collect();
-    let color = theme.pane(shown.base);
+    let color = theme.pane(shown.place());
     for point in &line {
         ui.painter().circle_filled(*point, POINT, color);
     }
-    ui.painter().add(dashed_line(shown.base, line, color));
+    ui.painter().add(dashed_line(shown.place(), line, color));
     let response = ui.interact(rect, ui.scope_id().with(name), Sense::hover());
     response.widget_info(|| WidgetInfo::labeled(Role::Image, true, spoken(name, &points)));
 }

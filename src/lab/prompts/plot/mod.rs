@@ -123,7 +123,7 @@ impl TasksPlot<'_> {
         next(GAP);
         let size = vec2(BETTER_BY, better_by_height(reading));
         let rect = Rect::from_min_size(next(size.y).min, size);
-        better_by_ui(ui, rect, reading);
+        better_by_ui(ui, rect, reading, results);
     }
 }
 

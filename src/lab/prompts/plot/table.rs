@@ -183,7 +183,7 @@ pub(in crate::lab::prompts) fn heads_ui(
             (badge, at, Align2::CENTER_CENTER, columns.pitch)
         };
         let badge = Rect::from_center_size(badge, vec2(SMALL_BADGE, SMALL_BADGE));
-        paint_badge(ui.painter(), theme, badge, index);
+        paint_badge(ui.painter(), theme, badge, results.place(index));
         if room > 0.0 {
             paint_text_within(ui, at, align, name, room);
         }

@@ -115,6 +115,12 @@ impl Experiment for PromptsTab {
         }
     }
 
+    fn close(&mut self) {
+        self.runs.table = None;
+        self.runs.sweep = None;
+        self.runs.fork = None;
+    }
+
     fn apply(state: &mut AppState, command: PromptsCommand) -> Vec<Effect> {
         match command {
             PromptsCommand::Open {
@@ -248,8 +254,8 @@ fn ready(state: &mut AppState) -> Option<Ready> {
     let model = state.models.main.ready()?.clone();
     let prompts = &state.lab.prompts;
     let tasks = Arc::clone(&prompts.form.tasks().ok()?.tasks);
-    let panes = (0..).zip(&state.panes).map(|(index, pane)| JudgedPane {
-        letter: pane_letter(index),
+    let panes = state.panes.placed().map(|(place, pane)| JudgedPane {
+        letter: pane_letter(place),
         name: pane.settings.name.clone(),
         chain: pane.settings.chain.clone(),
     });

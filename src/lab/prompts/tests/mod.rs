@@ -19,10 +19,8 @@ use crate::generation::{FinishReason, GenerationId, Piece, SweepText, Vocabulary
 use crate::lab::kept::{refuses, reopened};
 use crate::lab::{LabCommand, LabTab};
 use crate::state::tests::{Event, JobUpdate, Request, planned, ready, report, update_job};
-use crate::state::{
-    AppState, Command, Effect, ModelStatus, Page, PathPurpose, PictureStyle, RunStatus,
-};
-use crate::ui::pictures::Palette;
+use crate::state::{AppState, Command, Effect, ModelStatus, Page, PathPurpose, RunStatus};
+use crate::ui::pictures::Look;
 
 /// The tokens of the answers in these tests.
 pub(super) const MARS: u32 = 0;
@@ -342,7 +340,7 @@ fn a_picture_shows_the_table_or_the_curve() {
             limits: &run.limits,
             sweep: curve.map(|run| (&run.sweep, &run.reading)),
         };
-        tasks_drawing(&record, Palette::Light, PictureStyle::default())
+        tasks_drawing(&record, Look::default())
     };
     let state = judged();
     let run = table(&state);

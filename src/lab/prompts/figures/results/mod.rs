@@ -18,6 +18,7 @@ use super::checks::{Answer, Verdict, judge_all};
 use super::statistics::PromptShare;
 use super::tasks::Task;
 use crate::decoding::{ChainConfig, TokenId};
+use crate::generation::formatting::place_of_letter;
 use crate::generation::{FinishReason, SweepText, Vocabulary};
 use crate::lab::prompts::{
     ExactFound, ExactShare, ReadPrompt, TaskNews, TaskUpdate, TasksPlan, task_seed,
@@ -33,6 +34,16 @@ pub struct JudgedPane {
     pub letter: String,
     pub name: String,
     pub chain: ChainConfig,
+}
+
+/// More places than a window has panes.
+const N_PLACES: usize = 702;
+
+impl JudgedPane {
+    /// Returns the place that its letter stands for, which determines its color.
+    fn place(&self) -> Option<usize> {
+        place_of_letter(&self.letter, N_PLACES)
+    }
 }
 
 /// An answer that was drawn.
@@ -107,6 +118,12 @@ struct Counts {
 }
 
 impl TaskResults {
+    /// Returns the place of the pane with this index, which determines its letter and color.
+    pub fn place(&self, pane: usize) -> usize {
+        let judged = self.panes.get(pane).and_then(JudgedPane::place);
+        judged.unwrap_or(pane)
+    }
+
     pub fn new(
         tasks: Arc<[Task]>,
         panes: Vec<JudgedPane>,

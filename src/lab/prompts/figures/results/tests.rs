@@ -39,6 +39,14 @@ fn results() -> TaskResults {
     TaskResults::new(tasks.into(), panes.collect(), &plan, vocabulary)
 }
 
+#[test]
+fn a_pane_keeps_its_place_where_an_earlier_one_is_gone() {
+    let mut results = results();
+    assert_eq!([0, 1].map(|pane| results.place(pane)), [0, 1]);
+    results.panes[1].letter = "D".to_owned();
+    assert_eq!([0, 1].map(|pane| results.place(pane)), [0, 3]);
+}
+
 fn add(results: &mut TaskResults, task: usize, news: TaskNews) {
     results.add(TaskUpdate { task, news });
 }
