@@ -1,5 +1,6 @@
 //! The picture of the tab on screen, for the Export menu.
 
+use super::blind::VotesDocument;
 use super::cache::CacheDocument;
 use super::fit::FitDocument;
 use super::influence::InfluenceDocument;
@@ -47,8 +48,10 @@ impl Lab {
                 self.models.run.as_ref()?.compared.as_ref()?;
                 Document::new(ModelsDocument(result))
             }
-            // Its strengths are numbers in a table.
-            LabTab::Blind => return None,
+            LabTab::Blind => {
+                self.blind.results().are_named().then_some(())?;
+                Document::new(VotesDocument::Picture(format))
+            }
             LabTab::ByHand => {
                 let plot = Plot::ByHand;
                 Document::new(PictureDocument { plot, format })

@@ -1,14 +1,17 @@
 //! The votes of the blind test as a file.
 
 use crate::lab::LabTab;
-use crate::lab::blind::{BlindResults, VotesRecord};
-use crate::state::{AppState, DocumentKind, Unsaved};
+use crate::lab::blind::picture::votes_drawing;
+use crate::lab::blind::{BLIND_VOTES, BlindResults, VotesRecord};
+use crate::state::{AppState, DocumentKind, PictureFormat, Unsaved};
 use crate::ui::documents::{Render, RenderedDocument};
 use crate::ui::pictures::Look;
 
 /// The votes of the blind test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VotesDocument {
+    /// The strengths, once the settings are named.
+    Picture(PictureFormat),
     /// One row per text that was shown.
     Csv,
     /// The votes, and the strengths estimated from them.
@@ -21,10 +24,12 @@ impl DocumentKind for VotesDocument {
     }
 
     fn file_name(&self) -> String {
-        match self {
-            Self::Csv => "quartet-votes.csv".to_owned(),
-            Self::Json => "quartet-votes.json".to_owned(),
-        }
+        let extension = match self {
+            Self::Picture(format) => format.extension(),
+            Self::Csv => "csv",
+            Self::Json => "json",
+        };
+        format!("quartet-votes.{extension}")
     }
 
     fn unsaved(&self) -> Unsaved {
@@ -40,6 +45,9 @@ impl RenderedDocument for VotesDocument {
         let look = look.of_results(LabTab::Blind, state);
         let document = *self;
         let votes = state.lab.blind.votes().to_vec();
+        if matches!(document, Self::Picture(_)) && !state.lab.blind.results().are_named() {
+            return Err(format!("the settings are named after {BLIND_VOTES} votes"));
+        }
         Ok(Box::new(move || {
             let results = BlindResults::of(&[], &votes);
             let record = VotesRecord {
@@ -48,6 +56,9 @@ impl RenderedDocument for VotesDocument {
                 strengths: &results.strengths,
             };
             Ok(match document {
+                Self::Picture(format) => {
+                    return look.encode(&votes_drawing(&results, look), format);
+                }
                 Self::Csv => look.table(record.csv()),
                 Self::Json => look.json(record.json()),
             })

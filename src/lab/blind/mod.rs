@@ -3,6 +3,8 @@
 mod document;
 mod figures;
 mod page;
+mod picture;
+mod plot;
 mod record;
 mod state;
 #[cfg(test)]

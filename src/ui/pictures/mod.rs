@@ -36,22 +36,6 @@ use crate::design::fonts::Face;
 use crate::design::style;
 use crate::design::theme::Theme;
 use crate::plots::{CAPTION_GAP, CAPTION_ROOM, MARGIN, PicturePlot};
-use crate::state::PictureStyle;
-
-/// Renders a plot of the Lab as SVG.
-pub(crate) fn lab_svg(
-    plot: &dyn PicturePlot,
-    caption: &str,
-    palette: Palette,
-    style: PictureStyle,
-) -> String {
-    let look = Look {
-        palette,
-        style,
-        ..Look::default()
-    };
-    styled_svg(plot, caption, look)
-}
 
 /// Renders a plot of the Lab as SVG. Its caption ends with the date of the results.
 pub(crate) fn lab_drawing(plot: &dyn PicturePlot, caption: &str, look: Look) -> String {

@@ -23,7 +23,7 @@ use crate::lab::frame::bar::note_ui;
 use crate::lab::frame::setup::{number_ui, row_ui};
 use crate::lab::frame::{Columns, Foot, Labels, Tab};
 use crate::lab::{LabCommand, LabTab};
-use crate::state::{AppState, Command, RunStatus};
+use crate::state::{AppState, Command, PictureFormat, RunStatus};
 use crate::ui::keys::DIGITS;
 
 const EMPTY: &str = "Two texts from one prompt, without names. Choose the better one; the settings \
@@ -51,6 +51,13 @@ fn votes_bar_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         .gap(4.0)
         .accessible_name("Export the votes")
         .show(|ui| {
+            let is_named = state.lab.blind.results().are_named();
+            for format in PictureFormat::ALL.into_iter().filter(|_| is_named) {
+                let label = format!("Strengths as {}…", format.extension().to_uppercase());
+                if menu_item(ui, &label, "", false).clicked() {
+                    commands.push(Command::save(VotesDocument::Picture(format)));
+                }
+            }
             for (label, hint, document) in [
                 ("Votes as CSV…", "one row per text", VotesDocument::Csv),
                 ("Votes as JSON…", "with strengths", VotesDocument::Json),

@@ -1,17 +1,14 @@
 //! What the votes say: strengths with intervals, once there are enough votes.
 
-use egui::{Label, Popup, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
+use egui::{Label, Popup, Role, Sense, Ui, WidgetInfo, vec2};
 
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::design::widgets::{Button, menu_item};
 use crate::lab::LabCommand;
+use crate::lab::blind::plot::{RAIL, WORDS, ends_of, figures_of, rail_ui};
 use crate::lab::blind::{BLIND_VOTES, BlindCommand, BlindResults, BlindTest, Strength};
 use crate::state::Command;
-
-/// The height of the rail, and the radius of the mark on it.
-const RAIL: f32 = 4.0;
-const MARK: f32 = 4.5;
 
 /// Draws the strengths, or how many votes have been cast of those needed.
 pub(super) fn results_ui(ui: &mut Ui, blind: &BlindTest, commands: &mut Vec<Command>) {
@@ -26,10 +23,7 @@ pub(super) fn results_ui(ui: &mut Ui, blind: &BlindTest, commands: &mut Vec<Comm
         ui.add(Label::new(Face::Small.text(words).color(theme.text_2)).wrap());
     };
     if results.are_named() {
-        let mut order: Vec<usize> = (0..results.settings.len()).collect();
-        let chance = |place: &usize| results.strengths.get(*place).map_or(0.0, |s| s.chance);
-        order.sort_by(|a, b| chance(b).total_cmp(&chance(a)));
-        for place in order {
+        for place in results.order() {
             ui.scope(|ui| row_ui(ui, results, place));
         }
         note(
@@ -81,23 +75,19 @@ fn row_ui(ui: &mut Ui, results: &BlindResults, place: usize) {
     };
     let theme = Theme::of(ui);
     ui.spacing_mut().item_spacing.y = 0.0;
-    ui.spacing_mut().interact_size.y = 18.0;
-    let percent = |share: f64| format!("{:.0}", share * 100.0);
+    ui.spacing_mut().interact_size.y = WORDS;
     let Strength {
         chance,
-        low,
-        high,
         n_shown,
         n_picked,
         n_undecided,
+        ..
     } = *strength;
     let votes = match n_undecided {
         0 => format!("{n_picked} of {n_shown} votes"),
         n => format!("{n_picked} of {n_shown} votes, {n} undecided"),
     };
-    // Rounded outwards, so that the interval never becomes narrower.
-    let [low_words, high_words] = [(low * 100.0).floor(), (high * 100.0).ceil()];
-    let figures = format!("{} %  {low_words}–{high_words}", percent(chance));
+    let figures = figures_of(strength);
     ui.horizontal(|ui| {
         let room = ui.available_width() - Face::Small.width(ui, &figures) - 12.0;
         ui.scope(|ui| {
@@ -109,23 +99,14 @@ fn row_ui(ui: &mut Ui, results: &BlindResults, place: usize) {
             ui.label(Face::Small.text(&figures).color(theme.text_2));
         });
     });
-    let size = vec2(ui.available_width(), 14.0);
+    let size = vec2(ui.available_width(), RAIL);
     let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
+    let [low, high] = ends_of(strength);
     let name = format!(
-        "{settings}: picked {} % of the time, between {low_words} and {high_words} %, {votes}",
-        percent(chance)
+        "{settings}: picked {:.0} % of the time, between {low} and {high} %, {votes}",
+        chance * 100.0
     );
     response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &name));
-    let y = rect.top() + 6.0;
-    let x = |share: f64| rect.left() + share as f32 * rect.width();
-    let rail = |from: f64, to: f64| {
-        let half = RAIL / 2.0;
-        Rect::from_min_max(pos2(x(from), y - half), pos2(x(to), y + half))
-    };
-    ui.painter().rect_filled(rail(0.0, 1.0), 2, theme.surface_3);
-    ui.painter()
-        .rect_filled(rail(low, high), 2, theme.bar_before);
-    let at = pos2(x(chance), y);
-    ui.painter().circle_filled(at, MARK, theme.text_1);
+    rail_ui(ui, rect, strength);
     response.on_hover_text(votes);
 }
