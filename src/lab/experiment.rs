@@ -74,6 +74,9 @@ pub trait Experiment: Default {
         crate::state::stop_jobs(self.run())
     }
 
+    /// Takes its results off the screen. The form stays as it is.
+    fn close(&mut self) {}
+
     /// Applies one of its commands.
     fn apply(state: &mut AppState, command: Self::Command) -> Vec<Effect>;
 

@@ -116,6 +116,8 @@ macro_rules! experiments {
             Run(LabTab),
             /// Stop the experiment of a tab. What was found stays.
             Stop(LabTab),
+            /// Take the results of a tab off the screen.
+            Close(LabTab),
             /// Keep what a tab has found without a job.
             Keep(LabTab),
             $(
@@ -128,6 +130,10 @@ macro_rules! experiments {
             /// Applies the command.
             pub(crate) fn apply(self, state: &mut AppState) -> Vec<Effect> {
                 match self {
+                    Self::Close(tab) => {
+                        state.lab.close(tab);
+                        Vec::new()
+                    }
                     Self::Keep(tab) => state.keep_result(tab).into_iter().collect(),
                     $(
                         Self::Run(LabTab::$variant) => <$module::$experiment as Experiment>::start(state),
@@ -191,6 +197,14 @@ macro_rules! experiments {
                 match result {
                     $(LabResult::$variant(result) => Experiment::show(&mut self.$module, *result),)*
                 }
+            }
+
+            /// Takes the results of a tab off the screen.
+            fn close(&mut self, tab: LabTab) {
+                match tab {
+                    $(LabTab::$variant => Experiment::close(&mut self.$module),)*
+                }
+                self.forget_kept(tab);
             }
 
             /// Returns all runs that the engine works on.

@@ -88,6 +88,10 @@ impl Experiment for CacheTab {
         measure_cache(state)
     }
 
+    fn close(&mut self) {
+        self.run = None;
+    }
+
     fn apply(_state: &mut AppState, command: NoCommand) -> Vec<Effect> {
         match command {}
     }

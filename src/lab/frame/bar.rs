@@ -8,9 +8,8 @@ use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
 use crate::design::widgets::{Button, menu_item};
 use crate::lab::{Group, LabTab};
-use crate::state::{AppState, Command, DocumentKind, unix_time_secs};
+use crate::state::{AppState, Command, DocumentKind};
 use crate::ui::dock::tab_ui;
-use crate::ui::history::phrase;
 
 /// The least width of the row for all tabs, in points.
 const ALL_TABS: f32 = 1080.0;
@@ -42,7 +41,6 @@ pub(super) fn bar_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Comma
             ui.spacing_mut().item_spacing.x = 8.0;
             results_ui(ui, state, commands);
             (state.lab.tab.page().bar)(ui, state, commands);
-            kept_ui(ui, state);
         });
     });
 }
@@ -80,18 +78,6 @@ fn more_ui(ui: &mut Ui, state: &mut AppState) {
                 }
             }
         });
-}
-
-/// Says that the results on screen are from the history.
-fn kept_ui(ui: &mut Ui, state: &AppState) {
-    let kept = state.lab.kept.as_ref();
-    if let Some(kept) = kept.filter(|kept| kept.tab == state.lab.tab) {
-        let date = phrase(kept.finished_at, unix_time_secs());
-        let date = date
-            .replace("Today", "today")
-            .replace("Yesterday", "yesterday");
-        note_ui(ui, &format!("By {}, {date}.", kept.model));
-    }
 }
 
 /// The minimum room to the right of the tabs for a summary, and for all the words of a tab's controls.

@@ -149,7 +149,7 @@ fn progress_ui(ui: &mut Ui, share: Option<f32>, done: &str, left: &str) {
     ui.with_layout(Layout::right_to_left(Align::TOP), |ui| {
         ui.label(Face::Small.text(left).color(theme.text_3));
         ui.with_layout(Layout::left_to_right(Align::TOP), |ui| {
-            status_ui(ui, done, false)
+            status_ui(ui, done, false);
         });
     });
 }

@@ -5,6 +5,7 @@
 pub(super) mod bar;
 pub(super) mod empty;
 mod foot;
+mod kept;
 mod keys;
 mod results;
 pub(super) mod setup;
@@ -55,12 +56,14 @@ pub(crate) fn lab_ui(ui: &mut Ui, page: Rect, state: &mut AppState, commands: &m
     let inside = bar.shrink2(vec2(6.0, 0.0));
     bar_ui(&mut child_ui(ui, inside, "bar"), state, commands);
 
-    let columns = columns_of(body, is_wide);
-    let [_, middle, right] = columns;
-    for column in [middle, right] {
-        let y_range = body.shrink(1.0).y_range();
-        ui.painter().vline(column.left(), y_range, edge);
+    let [setup, middle, right] = columns_of(body, is_wide);
+    let results = kept::kept_ui(ui, middle.union(right), state, commands);
+    let right = right.with_min_y(results.top());
+    for (left, rows) in [(middle.left(), body), (right.left(), right)] {
+        let y_range = rows.shrink(1.0).y_range();
+        ui.painter().vline(left, y_range, edge);
     }
+    let columns = [setup, middle.with_min_y(results.top()), right];
     let [setup, middle, right] = columns.map(|column| column.shrink2(vec2(MARGIN, 12.0)));
     let tab = state.lab.tab.page();
     let [form, foot] = foot::split(setup);

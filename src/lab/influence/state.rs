@@ -87,6 +87,10 @@ impl Experiment for InfluenceTab {
         measure(state)
     }
 
+    fn close(&mut self) {
+        self.run = None;
+    }
+
     fn apply(_state: &mut AppState, command: NoCommand) -> Vec<Effect> {
         match command {}
     }

@@ -54,6 +54,10 @@ impl Experiment for ModelsTab {
         compare_models(state)
     }
 
+    fn close(&mut self) {
+        self.run = None;
+    }
+
     fn apply(_state: &mut AppState, command: NoCommand) -> Vec<Effect> {
         match command {}
     }

@@ -213,10 +213,10 @@ fn a_map_that_contradicts_itself_is_not_shown() {
         json["map"]["cells"].as_array_mut().unwrap().pop();
     });
     refuses(&state, LabTab::Stability, |json| {
-        json["map"]["held"] = 99.into()
+        json["map"]["held"] = 99.into();
     });
     refuses(&state, LabTab::Stability, |json| {
-        json["text"]["place"] = 99.into()
+        json["text"]["place"] = 99.into();
     });
     refuses(&state, LabTab::Stability, |json| {
         json["map"]["cells"][0]["n_same"] = 9.into();

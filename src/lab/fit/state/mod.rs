@@ -83,6 +83,10 @@ impl Experiment for FitTab {
         run_fit(state)
     }
 
+    fn close(&mut self) {
+        self.run = None;
+    }
+
     fn apply(state: &mut AppState, command: FitCommand) -> Vec<Effect> {
         match command {
             FitCommand::Open { cell } => open_fit(state, cell),

@@ -5,8 +5,9 @@ use egui_kittest::kittest::Queryable as _;
 
 use crate::lab::influence::InfluenceUpdate;
 use crate::lab::influence::tests::{facts, start, updates, vocabulary};
+use crate::lab::kept::reopened;
 use crate::lab::{LabCommand, LabTab};
-use crate::state::tests::{ready, report};
+use crate::state::tests::{JobUpdate, ready, report, update_job};
 use crate::state::{AppState, Command, ModelStatus, Page, RunCommand};
 use crate::ui::testing::{Window, key, press, window_of};
 
@@ -54,4 +55,21 @@ fn rows_are_read_and_select_a_part() {
     assert_eq!(run(&window).selected, Some(1));
     let stop = LabCommand::Stop(LabTab::Influence);
     assert!(!window.state_mut().apply(Command::Lab(stop)).is_empty());
+}
+
+#[test]
+fn a_result_from_the_history_says_so_and_is_closed() {
+    let mut state = opened();
+    let (id, _) = start(&mut state);
+    report(&mut state, id, InfluenceUpdate::Started(facts()));
+    state.lab.influence.run.as_mut().unwrap().model.vocabulary = vocabulary();
+    for update in updates() {
+        report(&mut state, id, update);
+    }
+    update_job(&mut state, id, JobUpdate::Finished);
+    let mut window = window(reopened(&state, LabTab::Influence));
+    window.get_by_label_contains("Result of ");
+    press(&mut window, "Close the result");
+    assert!(window.query_by_label_contains("Result of ").is_none());
+    window.get_by_label_contains("One row for each part of the text");
 }

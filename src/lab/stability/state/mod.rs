@@ -71,6 +71,10 @@ impl Experiment for StabilityTab {
         key.map_or(now, |key| self.kept.note(key, now))
     }
 
+    fn close(&mut self) {
+        self.run = None;
+    }
+
     fn apply(state: &mut AppState, command: StabilityCommand) -> Vec<Effect> {
         match command {
             StabilityCommand::Open { cell } => open_stable_cell(state, cell),

@@ -79,6 +79,11 @@ impl Experiment for SweepTab {
         run_sweep(state)
     }
 
+    fn close(&mut self) {
+        self.run = None;
+        self.selected = None;
+    }
+
     fn apply(state: &mut AppState, command: SweepCommand) -> Vec<Effect> {
         match command {
             SweepCommand::FindWord => {

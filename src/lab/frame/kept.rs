@@ -1,0 +1,50 @@
+//! The row above results from the history, which says what they are and closes them.
+
+use egui::{Align, Label, Layout, Rect, Ui, vec2};
+
+use crate::design::child_ui::child_ui;
+use crate::design::fonts::Face;
+use crate::design::theme::Theme;
+use crate::design::widgets::Button;
+use crate::lab::LabCommand;
+use crate::state::{AppState, Command, unix_time_secs};
+use crate::ui::history::phrase;
+
+/// The height of the row.
+const ROW: f32 = 40.0;
+
+/// Draws the row at the top of the results, if they are from the history. Returns the rest of the
+/// area.
+pub(super) fn kept_ui(
+    ui: &mut Ui,
+    results: Rect,
+    state: &AppState,
+    commands: &mut Vec<Command>,
+) -> Rect {
+    let tab = state.lab.tab;
+    let Some(kept) = state.lab.kept.as_ref().filter(|kept| kept.tab == tab) else {
+        return results;
+    };
+    let (row, rest) = results.split_top_bottom_at_y(results.top() + ROW);
+    let theme = Theme::of(ui);
+    ui.painter()
+        .rect_filled(row.shrink(1.0), 0, theme.surface_2);
+    let date = phrase(kept.finished_at, unix_time_secs());
+    let date = date
+        .replace("Today", "today")
+        .replace("Yesterday", "yesterday");
+    let words = format!("Result of {date}, by {}", kept.model);
+    let mut row = child_ui(ui, row.shrink2(vec2(14.0, 0.0)), "kept result");
+    row.with_layout(Layout::right_to_left(Align::Center), |ui| {
+        let close = Button::new("Close").name("Close the result").quiet();
+        let hint = "It stays in the history";
+        if ui.add(close).on_hover_text(hint).clicked() {
+            commands.push(Command::Lab(LabCommand::Close(tab)));
+        }
+        ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+            let words = Face::Small.text(words).color(theme.text_1);
+            ui.add(Label::new(words).truncate());
+        });
+    });
+    rest
+}
