@@ -284,12 +284,18 @@ fn experts_of_qwen_3_vl_are_read_in_either_order() {
     let folder = tempfile::tempdir().unwrap();
     copy("qwen3_vl_moe", &["config.json"], folder.path());
     let weights = read("qwen3_vl_moe", "model.safetensors");
-    let mut weights = candle_core::safetensors::load_buffer(&weights, &Device::Cpu).unwrap();
-    for (name, matrices) in &mut weights {
+    let weights = candle_core::safetensors::load_buffer(&weights, &Device::Cpu).unwrap();
+    let turned = |name: &str, matrices: candle_core::Tensor| {
         if name.contains(".experts.") {
-            *matrices = matrices.transpose(1, 2).unwrap().contiguous().unwrap();
+            matrices.transpose(1, 2).unwrap().contiguous().unwrap()
+        } else {
+            matrices
         }
-    }
+    };
+    let weights = weights
+        .into_iter()
+        .map(|(name, matrices)| (name.clone(), turned(&name, matrices)));
+    let weights: std::collections::HashMap<String, candle_core::Tensor> = weights.collect();
     let path = folder.path().join("model.safetensors");
     candle_core::safetensors::save(&weights, path).unwrap();
     fixture.model = std::cell::RefCell::new(open_folder(folder.path()));

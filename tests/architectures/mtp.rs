@@ -41,7 +41,10 @@ impl Expected {
         };
         let tokens: Vec<i64> = stored["mtp_tokens"].to_vec1().unwrap();
         Self {
-            tokens: tokens.iter().map(|token| TokenId(*token as u32)).collect(),
+            tokens: tokens
+                .into_iter()
+                .map(|token| TokenId(u32::try_from(token).unwrap()))
+                .collect(),
             logits: rows("mtp_logits"),
             drafts: rows("mtp_drafts"),
             n_prompt: stored["prompt"].elem_count(),

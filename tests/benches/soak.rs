@@ -19,7 +19,8 @@ use egui::{Context, Pos2, RawInput, Rect, vec2};
 use quartet::engine::resident_memory;
 use quartet::generation::PaneSettings;
 use quartet::state::{
-    AppState, BranchChange, BranchCommand, BranchTarget, Command, DockTab, Effect, Pin, Settings,
+    AppState, BranchChange, BranchCommand, BranchTarget, Command, DockTab, Effect, PaneId, Pin,
+    Settings,
 };
 use quartet::ui::WindowUi;
 use quartet::worker::{Event, ModelSource, Progress, Request, Worker};
@@ -149,14 +150,14 @@ impl Soak {
             let settings: PaneSettings = SETTINGS[(round + place) % SETTINGS.len()]
                 .parse()
                 .unwrap_or_else(|_| PaneSettings::classics()[0].clone());
-            let pane = self.state.panes.get(place).unwrap().id;
+            let pane = self.pane_id(place);
             self.apply(Command::SetChain(pane, settings.chain));
         }
         self.apply(Command::AnotherSeed);
         self.finish();
         self.look(round);
         let pin = Pin {
-            pane: self.state.panes.get(0).unwrap().id,
+            pane: self.pane_id(0),
             step: round % 20,
         };
         self.apply(Command::Branch(BranchCommand::Branch {
@@ -170,7 +171,7 @@ impl Soak {
         for place in 0..self.state.panes.len() {
             if let Ok(settings) = SETTINGS[(round + place + 3) % SETTINGS.len()].parse() {
                 let settings: PaneSettings = settings;
-                let pane = self.state.panes.get(place).unwrap().id;
+                let pane = self.pane_id(place);
                 self.apply(Command::SetChain(pane, settings.chain));
             }
         }
@@ -188,15 +189,16 @@ impl Soak {
         self.finish();
     }
 
+    /// Returns the id of the pane with this index, from left to right.
+    fn pane_id(&self, index: usize) -> PaneId {
+        let pane = self.state.panes.iter().nth(index);
+        pane.expect("the pane is there").id
+    }
+
     /// Draws a few frames with a token pinned.
     fn look(&mut self, round: usize) {
         self.state.view.dock_tab = TABS[round % TABS.len()];
-        let pane = self
-            .state
-            .panes
-            .get(round % self.state.panes.len())
-            .unwrap()
-            .id;
+        let pane = self.pane_id(round % self.state.panes.len());
         self.state.pin = Some(Pin {
             pane,
             step: round % 20,
