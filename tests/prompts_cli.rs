@@ -183,7 +183,7 @@ fn answers_are_drawn_over_one_or_two_numbers() {
     let output = quartet("prompts", &budget);
     assert!(!output.status.success());
     assert!(
-        stderr(&output).contains("which the thinking budget needs"),
+        stderr(&output).contains("no known tags around a thought"),
         "{}",
         stderr(&output)
     );

@@ -74,7 +74,13 @@ fn a_text_part_that_can_not_run_is_named() {
     assert!(wrapped(&outer("qwen3_vl"), &sizes).is_ok());
     assert!(wrapped(&outer("qwen3_5"), &sizes).is_ok());
     let mut with_experts = sizes.clone();
-    with_experts["num_experts"] = json!(4);
+    for (key, value) in [
+        ("num_experts", 4),
+        ("num_experts_per_tok", 2),
+        ("moe_intermediate_size", 32),
+    ] {
+        with_experts[key] = json!(value);
+    }
     assert!(wrapped(&outer("qwen3_vl_moe"), &with_experts).is_ok());
     assert!(wrapped(&outer("mistral3"), &typed("ministral3")).is_ok());
     for (outer, text, expected) in [
