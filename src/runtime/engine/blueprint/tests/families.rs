@@ -78,10 +78,11 @@ fn a_text_part_that_can_not_run_is_named() {
         ("num_experts", 4),
         ("num_experts_per_tok", 2),
         ("moe_intermediate_size", 32),
+        ("num_key_value_heads", 2),
     ] {
         with_experts[key] = json!(value);
     }
-    assert!(wrapped(&outer("qwen3_vl_moe"), &with_experts).is_ok());
+    wrapped(&outer("qwen3_vl_moe"), &with_experts).unwrap();
     assert!(wrapped(&outer("mistral3"), &typed("ministral3")).is_ok());
     for (outer, text, expected) in [
         (outer("mistral3"), typed("rwkv7"), "architecture yet: rwkv7"),
