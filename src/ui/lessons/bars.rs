@@ -1,6 +1,8 @@
 //! The bar on which the learner guesses a probability, and the bars that show the answer.
 
-use egui::{Align2, Color32, Key, Rect, Sense, Ui, WidgetInfo, emath::remap_clamp, pos2, vec2};
+use egui::{
+    Align2, Color32, Key, Label, Rect, Sense, Ui, WidgetInfo, emath::remap_clamp, pos2, vec2,
+};
 
 use super::mark::{MarkedText, right_mark_ui};
 use super::matching::right_match_ui;
@@ -292,7 +294,7 @@ fn choices_ui(ui: &mut Ui, run: &LessonRun, right: usize) {
             if run.guess.option == Some(index) {
                 words.push_str("  (your guess)");
             }
-            ui.label(Face::Candidate.text(words).color(color));
+            ui.add(Label::new(Face::Candidate.text(words).color(color)).wrap());
         });
     }
 }
