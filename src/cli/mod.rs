@@ -55,7 +55,8 @@ mod why;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 use self::failure::Failure;
 use crate::export::is_run_name;
@@ -69,7 +70,7 @@ use crate::lessons::is_lesson_name;
 #[command(
     name = "quartet",
     version,
-    args_conflicts_with_subcommands = true,
+    subcommand_precedence_over_arg = true,
     after_help = "Without a command, Quartet opens its window. To open a file that has the name of a \
                   command, write its path: ./generate"
 )]
@@ -144,6 +145,15 @@ pub fn run() -> ExitCode {
     }
     render_template::use_this_program();
     let arguments = Arguments::parse();
+    if let (Some(file), Some(_)) = (&arguments.file, &arguments.command) {
+        let error = format!(
+            "{} is before a command, which takes no file there",
+            file.display()
+        );
+        Arguments::command()
+            .error(ErrorKind::ArgumentConflict, error)
+            .exit();
+    }
     if arguments.quiet {
         console::be_quiet();
     }
@@ -246,6 +256,7 @@ mod tests {
         for words in [
             &["quartet", "generate", "--quiet", "--prompt", "Once"][..],
             &["quartet", "models", "--quiet"],
+            &["quartet", "--quiet", "generate", "--prompt", "Once"],
         ] {
             assert!(Arguments::try_parse_from(words).unwrap().quiet, "{words:?}");
         }
