@@ -45,7 +45,7 @@ pub(super) fn is_quiet() -> bool {
     QUIET.get().is_some()
 }
 
-/// Writes a line about the command to standard error, unless it is to be quiet.
+/// Writes a line about the command to standard error, unless `--quiet` is given.
 pub(crate) fn note(line: &str) {
     if !is_quiet() {
         write_line(line);

@@ -19,7 +19,7 @@ use super::replay_json;
 use super::replay_models::RunModels;
 use super::replay_report::{RepeatedRun, Report};
 use crate::analysis::replay::{SecondNeeded, WordsCheck, replay_of};
-use crate::export::json::RunFile;
+use crate::export::json::{RunFile, by_place};
 use crate::export::read_run;
 use crate::generation::formatting::pane_letter;
 use crate::generation::{
@@ -384,11 +384,7 @@ fn write_picture(path: &Path, report: &Report, style: PictureStyle) -> Result<()
         style,
         ..Look::default()
     };
-    let mut panes: Vec<Option<&Generation>> = Vec::new();
-    for (place, text) in report.verdict.places().iter().zip(then) {
-        panes.resize(*place, None);
-        panes.push(Some(text));
-    }
+    let panes = by_place(report.verdict.places().iter().copied().zip(then));
     let caption = dated(&caption(&panes), report.finished_at);
     let drawing = verified_drawing(&data, report.cause().as_deref(), &caption, look);
     let format = picture_format(path).unwrap_or(PictureFormat::Svg);

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::finish_date::finish_stamp;
 
-/// Appends a column to a table with a header row: when its content was found, in seconds since 1970.
+/// Appends a column to a table with a header row: when the experiment finished, in seconds since 1970.
 pub(crate) fn dated_table(table: &[u8], finished_at: u64) -> Vec<u8> {
     let stamp = finish_stamp(finished_at).unwrap_or_default();
     let mut dated = Vec::with_capacity(table.len());
@@ -24,7 +24,7 @@ pub(crate) fn dated_table(table: &[u8], finished_at: u64) -> Vec<u8> {
     dated
 }
 
-/// Adds a field to a JSON object: when its content was found, in seconds since 1970.
+/// Adds a field to a JSON object: when the experiment finished, in seconds since 1970.
 pub(crate) fn dated_json(json: Vec<u8>, finished_at: u64) -> Vec<u8> {
     let Ok(Value::Object(mut object)) = serde_json::from_slice(&json) else {
         return json;

@@ -1,6 +1,6 @@
 //! A test window without a worker: it draws the state and applies its commands.
 
-use egui::{Key, Modifiers, Vec2};
+use egui::{Event, Key, Modifiers, PointerButton, Pos2, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 
@@ -40,6 +40,28 @@ pub(crate) fn scaled_window_of(size: Vec2, scale: f32, state: AppState) -> Windo
 pub(crate) fn press(window: &mut Window, name: &str) {
     window.get_by_label(name).click();
     window.run_steps(4);
+}
+
+/// Clicks where the pointer is.
+pub(crate) fn click_at(window: &mut Window, at: Pos2, modifiers: Modifiers) {
+    for pressed in [true, false] {
+        window.event(Event::PointerButton {
+            pos: at,
+            button: PointerButton::Primary,
+            pressed,
+            modifiers,
+        });
+        window.run_steps(1);
+    }
+}
+
+/// Moves the pointer there, clicks twice and runs a few frames.
+pub(crate) fn double_click_at(window: &mut Window, at: Pos2) {
+    window.hover_at(at);
+    window.run_steps(1);
+    click_at(window, at, Modifiers::NONE);
+    click_at(window, at, Modifiers::NONE);
+    window.run_steps(3);
 }
 
 /// Presses a key and runs a few frames.

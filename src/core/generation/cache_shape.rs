@@ -31,7 +31,7 @@ impl CacheShape {
         (self.n_layers * self.n_kv_heads * self.n_head_bytes) as u64
     }
 
-    /// Returns the same if it is a number at all, which it is not for sizes from a damaged file.
+    /// Returns the same, or `None` if it overflows, as it may with sizes from a damaged file.
     pub fn n_checked_bytes_per_token(&self) -> Option<u64> {
         let n_heads = self.n_layers.checked_mul(self.n_kv_heads)?;
         u64::try_from(n_heads.checked_mul(self.n_head_bytes)?).ok()

@@ -72,8 +72,8 @@ pub fn spell_thoughts(
     Ok(())
 }
 
-/// Notes after which tokens the cut of a thinking budget waits, for a chain whose tags are already
-/// spelled: that of a text that was read from a file.
+/// Notes after which tokens the cut of a thinking budget waits. For the settings of a text from a file,
+/// whose tags are already spelled.
 pub fn note_character_parts(chain: &mut ChainConfig, vocabulary: &Vocabulary) {
     for stage in &mut chain.stages {
         if let Filter::ThinkingBudget(budget) = &mut stage.filter {
@@ -249,8 +249,8 @@ mod tests {
 
     #[test]
     fn a_message_has_the_tokens_that_the_tokenizer_makes_of_it() {
-        let vocabulary = ["e", "n", "d", " ", "a", "end", " a"].map(Piece::text);
-        let vocabulary = Vocabulary::new(vocabulary.to_vec());
+        let pieces = ["e", "n", "d", " ", "a", "end", " a"].map(Piece::text);
+        let vocabulary = Vocabulary::new(pieces.to_vec());
         let letters = |_: &str| Some(token_ids(&[0, 1, 2, 6]));
         let spelled = vocabulary.clone().with_encoder(letters).tokenize("end a");
         assert_eq!(spelled, Some(token_ids(&[0, 1, 2, 6])));

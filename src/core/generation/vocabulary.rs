@@ -54,9 +54,9 @@ impl Vocabulary {
     /// ones included. Without a tokenizer, or if it changes the text, these are the fewest that spell
     /// it; `None` if none do.
     pub fn tokenize(&self, text: &str) -> Option<Vec<TokenId>> {
-        let tokens = self.encode.as_ref().and_then(|encode| encode(text));
-        let tokens = tokens.filter(|tokens| self.text_with_special(tokens) == text);
-        tokens.or_else(|| self.spell_with_special(text))
+        let encoded = self.encode.as_ref().and_then(|encode| encode(text));
+        let exact = encoded.filter(|tokens| self.text_with_special(tokens) == text);
+        exact.or_else(|| self.spell_with_special(text))
     }
 
     /// Returns the number of tokens that have a piece.

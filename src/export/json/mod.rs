@@ -116,13 +116,19 @@ impl RunFile {
 
     /// Returns the text at each place, or `None` where the run has none.
     pub fn by_place(&self) -> Vec<Option<&Generation>> {
-        let mut texts = Vec::new();
-        for (index, text) in self.panes.iter().enumerate() {
-            texts.resize(self.place(index), None);
-            texts.push(Some(text));
-        }
-        texts
+        let texts = self.panes.iter().enumerate();
+        by_place(texts.map(|(index, text)| (self.place(index), text)))
     }
+}
+
+/// Returns what is at each place, up to the last one. The places must ascend.
+pub(crate) fn by_place<T>(placed: impl IntoIterator<Item = (usize, T)>) -> Vec<Option<T>> {
+    let mut all = Vec::new();
+    for (place, item) in placed {
+        all.resize_with(place, || None);
+        all.push(Some(item));
+    }
+    all
 }
 
 /// Returns the places of a file, or none if they are those of A, B, C and so on.

@@ -50,16 +50,6 @@ pub(super) fn rail_ui(ui: &Ui, rect: Rect, strength: &Strength) {
     ui.painter().circle_filled(at, MARK, theme.text_1);
 }
 
-impl BlindResults {
-    /// Returns the indices of the settings, strongest first.
-    pub fn order(&self) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..self.settings.len()).collect();
-        let chance = |place: &usize| self.strengths.get(*place).map_or(0.0, |s| s.chance);
-        order.sort_by(|a, b| chance(b).total_cmp(&chance(a)));
-        order
-    }
-}
-
 impl PicturePlot for BlindResults {
     fn title(&self) -> &'static str {
         "What the votes say"

@@ -78,11 +78,15 @@ impl CacheRun {
 fn secs(lab: &CacheLab) -> impl Iterator<Item = f64> {
     let on = lab.on.iter().map(|point| point.secs);
     let off = lab.off.iter().map(|point| point.secs);
-    let reads = lab.reads.iter();
-    let reads = reads.flat_map(|point| [point.parallel_secs, point.one_by_one_secs]);
-    let panes = lab.panes.iter();
-    let panes = panes.flat_map(|panes| [panes.shared.secs, panes.apart.secs]);
-    on.chain(off).chain(reads).chain(panes)
+    let reads = lab
+        .reads
+        .iter()
+        .map(|point| [point.parallel_secs, point.one_by_one_secs]);
+    let panes = lab
+        .panes
+        .iter()
+        .map(|panes| [panes.shared.secs, panes.apart.secs]);
+    on.chain(off).chain(reads.chain(panes).flatten())
 }
 
 #[cfg(test)]

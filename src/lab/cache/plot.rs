@@ -45,7 +45,7 @@ pub(crate) fn cache_lab_ui(ui: &Ui, rect: Rect, lab: &CacheLab) {
 }
 
 /// Returns where the plots are: the times above, and below them the memory, the time to read a prompt,
-/// and the speeds. In a narrow rectangle the speeds are a row of their own.
+/// and the speeds. In a narrow rectangle the speeds have their own row.
 pub(super) fn rects_of(rect: Rect) -> [Rect; 4] {
     let is_narrow = rect.width() < WIDE;
     let share = if is_narrow { NARROW_TIMES } else { TIMES };

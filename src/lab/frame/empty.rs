@@ -6,6 +6,7 @@ use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::plots::{Axes, Scale, TextRun, paint_text_within, unit_title_ui};
+use crate::state::{RunStatus, capitalize};
 
 /// The height of a bar that stands for a line of text, and the distance from one line to the next.
 const BAR: f32 = 7.0;
@@ -54,6 +55,28 @@ pub(in crate::lab) fn outline(ui: &Ui, rect: Rect) {
     ui.painter().rect_stroke(rect, 2, edge, StrokeKind::Inside);
 }
 
+/// Returns why a run has no results yet: it failed, or it waits as `waiting` says. Returns `None` if
+/// nothing is on its way, so that the tab shows its empty picture.
+pub(in crate::lab) fn missing_words(status: Option<&RunStatus>, waiting: &str) -> Option<String> {
+    match status? {
+        RunStatus::Failed { error } => Some(capitalize(error)),
+        RunStatus::Waiting | RunStatus::Running => Some(waiting.to_owned()),
+        RunStatus::Complete | RunStatus::Stopped => None,
+    }
+}
+
+/// Draws a text as it is, cut at the bottom of the area, or bars if there is none yet.
+pub(in crate::lab) fn text_ui(ui: &mut Ui, area: Rect, text: &str, face: Face) {
+    let text = text.trim();
+    if text.is_empty() {
+        return bars_ui(ui, area);
+    }
+    let mut ui = child_ui(ui, area, "text");
+    ui.shrink_clip_rect(area);
+    let words = face.text(text).color(Theme::of(&ui).text_1);
+    ui.add(Label::new(words).wrap());
+}
+
 /// Draws a plot with its title and its horizontal axis, but without values.
 pub(in crate::lab) fn plot_ui(ui: &Ui, rect: Rect, title: [&str; 2], x: Scale, x_name: &str) {
     unit_title_ui(ui, rect, title, "Not measured yet");
@@ -77,4 +100,28 @@ pub(in crate::lab) fn about_ui(ui: &mut Ui, area: Rect, words: &str) {
     ui.painter().rect_filled(back, 0, theme.surface_1);
     let mut ui = child_ui(ui, band.shrink2(vec2(AROUND, 0.0)), "about");
     ui.vertical_centered(|ui| ui.add(Label::new(text).wrap()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::missing_words;
+    use crate::state::RunStatus;
+
+    #[test]
+    fn a_run_without_results_waits_or_failed_and_a_stopped_one_says_nothing() {
+        let error = "the engine is gone".to_owned();
+        for (status, expected) in [
+            (None, None),
+            (Some(RunStatus::Waiting), Some("Loading")),
+            (Some(RunStatus::Running), Some("Loading")),
+            (Some(RunStatus::Stopped), None),
+            (
+                Some(RunStatus::Failed { error }),
+                Some("The engine is gone"),
+            ),
+        ] {
+            let found = missing_words(status.as_ref(), "Loading");
+            assert_eq!(found.as_deref(), expected, "{status:?}");
+        }
+    }
 }

@@ -40,28 +40,46 @@ pub(in crate::lab) struct Labels {
 /// What stands above the button.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::lab) enum Note {
-    /// How far the run has come, from 0 to 1 if known, what is done, and what is left.
-    Progress(Option<f32>, String, String),
+    /// How far the run has come.
+    Progress(Progress),
     /// Why the run failed.
     Error(String),
     /// Anything else.
     Words(String),
 }
 
+/// How far a run has come.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::lab) struct Progress {
+    /// The share that is done, from 0 to 1 if known.
+    pub share: Option<f32>,
+    /// What is done, in words.
+    pub done: String,
+    /// What is left, in words, or nothing if unknown.
+    pub left: String,
+}
+
+impl Progress {
+    /// Creates the progress of a run that doesn't know what is left.
+    pub(in crate::lab) const fn new(share: Option<f32>, done: String) -> Self {
+        Self {
+            share,
+            done,
+            left: String::new(),
+        }
+    }
+}
+
 impl Foot {
     /// Returns the foot of a tab: the progress of its run or why it failed, or else why it can't run.
-    /// `progress` returns the share that is done, from 0 to 1 if known, and what is done.
     pub(in crate::lab) fn new<R: JobRun>(
         labels: Labels,
         run: Option<&R>,
-        progress: impl Fn(&R) -> (Option<f32>, String),
+        progress: impl Fn(&R) -> Progress,
         blocked: Option<String>,
     ) -> Self {
         let note = match run.map(|run| (run, run.status())) {
-            Some((run, status)) if status.is_running() => {
-                let (share, done) = progress(run);
-                Some(Note::Progress(share, done, String::new()))
-            }
+            Some((run, status)) if status.is_running() => Some(Note::Progress(progress(run))),
             Some((_, RunStatus::Failed { error })) => Some(Note::Error(capitalize(error))),
             _ => blocked.clone().map(Note::Words),
         };
@@ -126,9 +144,10 @@ fn waited_for(state: &AppState) -> Option<&'static str> {
 fn note_ui(ui: &mut Ui, note: &Note, waited_for: Option<&str>) {
     let theme = Theme::of(ui);
     let (words, color) = match note {
-        Note::Progress(share, done, left) => {
+        Note::Progress(progress) => {
             let waits = waited_for.map(|name| format!("Waiting for {name} to finish"));
-            return progress_ui(ui, *share, waits.as_deref().unwrap_or(done), left);
+            let words = waits.as_deref().unwrap_or(&progress.done);
+            return progress_ui(ui, progress.share, words, &progress.left);
         }
         Note::Error(words) => (words, theme.error),
         Note::Words(words) => (words, theme.text_2),

@@ -29,8 +29,7 @@ pub(super) fn kept_ui(
     let theme = Theme::of(ui);
     ui.painter()
         .rect_filled(row.shrink(1.0), 0, theme.surface_2);
-    let date = phrase(kept.finished_at, unix_time_secs());
-    let date = date
+    let date = phrase(kept.finished_at, unix_time_secs())
         .replace("Today", "today")
         .replace("Yesterday", "yesterday");
     let words = format!("Result of {date}, by {}", kept.model);

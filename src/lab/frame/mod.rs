@@ -22,7 +22,7 @@ use crate::design::child_ui::child_ui;
 use crate::design::theme::Theme;
 use crate::state::{AppState, Command};
 
-pub(super) use self::foot::{Foot, Labels, Note};
+pub(super) use self::foot::{Foot, Labels, Note, Progress};
 pub(crate) use self::keys::{lab_keys_ui, run_command};
 pub(super) use self::tab::{Columns, Selection, Tab};
 pub(super) use self::tinted_text::TintedText;

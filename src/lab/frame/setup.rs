@@ -147,6 +147,38 @@ pub(in crate::lab) fn row_ui<R>(ui: &mut Ui, name: &str, control: impl FnOnce(&m
     .inner
 }
 
+/// Draws a row with a name on the left and a chip on the right that opens a menu with this accessible
+/// name and width.
+pub(in crate::lab) fn menu_row_ui(
+    ui: &mut Ui,
+    name: &str,
+    chip: Chip<'_>,
+    (menu_name, width): (&str, f32),
+    items: impl FnOnce(&mut Ui),
+) {
+    row_ui(ui, name, |ui| {
+        let response = ui.add(chip.chevron());
+        Popup::menu(&response)
+            .width(width)
+            .gap(4.0)
+            .accessible_name(menu_name)
+            .show(items);
+    });
+}
+
+/// Draws an item of a menu for each value. Clicking one chooses its value.
+pub(in crate::lab) fn menu_choices_ui<T: PartialEq, N: AsRef<str>>(
+    ui: &mut Ui,
+    choices: impl IntoIterator<Item = (T, N)>,
+    chosen: &mut T,
+) {
+    for (value, name) in choices {
+        if menu_item(ui, name.as_ref(), "", value == *chosen).clicked() {
+            *chosen = value;
+        }
+    }
+}
+
 /// Draws a row with a name on the left and the field of a whole number on the right.
 pub(in crate::lab) fn number_ui(
     ui: &mut Ui,

@@ -205,16 +205,21 @@ fn a_run_collects_what_the_job_reports() {
     assert_eq!(run.selected, Some(3));
 }
 
+/// Measures the four words.
+pub(super) fn measure(state: &mut AppState) {
+    let (id, _) = start(state);
+    report(state, id, InfluenceUpdate::Started(facts()));
+    state.lab.influence.run.as_mut().unwrap().model.vocabulary = vocabulary();
+    for update in updates() {
+        report(state, id, update);
+    }
+    update_job(state, id, JobUpdate::Finished);
+}
+
 #[test]
 fn a_measurement_is_kept_and_shown_again_as_it_was() {
     let mut state = ready();
-    let (id, _) = start(&mut state);
-    report(&mut state, id, InfluenceUpdate::Started(facts()));
-    state.lab.influence.run.as_mut().unwrap().model.vocabulary = vocabulary();
-    for update in updates() {
-        report(&mut state, id, update);
-    }
-    update_job(&mut state, id, JobUpdate::Finished);
+    measure(&mut state);
     let other = reopened(&state, LabTab::Influence);
     let run = |state: &AppState| state.lab.influence.run.clone().unwrap();
     let (before, after) = (run(&state), run(&other));

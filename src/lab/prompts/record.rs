@@ -101,7 +101,8 @@ impl TasksRecord<'_> {
     }
 
     fn curve_json(&self, curve: &TaskSweep) -> Value {
-        let points = curve.points(self.results).into_iter().map(|point| {
+        let tasks = curve.exact_tasks(self.results);
+        let points = curve.points(self.results, &tasks).into_iter().map(|point| {
             json!({
                 "value": point.value,
                 "at_least": point.share.at_least,
@@ -110,7 +111,7 @@ impl TasksRecord<'_> {
         });
         json!({
             "setting": curve.axis.parameter.key(),
-            "n_tasks": curve.exact_tasks(self.results).len(),
+            "n_tasks": tasks.len(),
             "share_right": points.collect::<Vec<_>>(),
         })
     }

@@ -76,7 +76,7 @@ impl StabilityRun {
 pub(super) struct KeptMaps(Vec<(u64, u64)>);
 
 impl KeptMaps {
-    /// Notes a map. Returns the time that names its file: that of the map whose place it takes, or
+    /// Notes a map. Returns the time that names its file: the same as before if it replaces a map, or
     /// else one that no other map has.
     pub(super) fn note(&mut self, key: u64, now: u64) -> u64 {
         let known = self.0.iter().find(|(other, _)| *other == key);

@@ -12,9 +12,9 @@ use crate::plots::{
     FineGrid, MapResponse, PicturePlot, Target, TextRun, heat_legend, paint_text, paint_text_within,
 };
 
-pub(super) const TITLE: f32 = 26.0;
-pub(super) const LEFT: f32 = 34.0;
-pub(super) const BELOW: f32 = 42.0;
+const TITLE: f32 = 26.0;
+const LEFT: f32 = 34.0;
+const BELOW: f32 = 42.0;
 
 /// A map, and what to mark in it.
 #[derive(Debug, Clone, Copy)]
@@ -41,6 +41,11 @@ fn step_of(stability: Stability, n_tokens: usize) -> usize {
     doublings.min(Theme::N_HEAT - 2)
 }
 
+/// Returns the part of a map's rectangle that its cells take.
+pub(super) fn grid_rect(rect: Rect) -> Rect {
+    Rect::from_min_max(rect.min + vec2(LEFT, TITLE), rect.max - vec2(2.0, BELOW))
+}
+
 /// Shows a map in this rectangle. In a picture, nothing can be clicked.
 pub(crate) fn stability_ui(
     ui: &Ui,
@@ -50,7 +55,7 @@ pub(crate) fn stability_ui(
 ) -> MapResponse {
     let theme = Theme::of(ui);
     title_ui(ui, rect, plot);
-    let area = Rect::from_min_max(rect.min + vec2(LEFT, TITLE), rect.max - vec2(2.0, BELOW));
+    let area = grid_rect(rect);
     let map = plot.map;
     let grid = FineGrid::new(area, [&map.rows, &map.columns]);
     paint_cells(ui, &grid, plot);

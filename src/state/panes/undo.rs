@@ -10,8 +10,8 @@ use crate::state::{Pane, PaneId};
 /// The maximum number of undo steps.
 const MAX_STEPS: usize = 100;
 
-/// The undo history of the settings, and of texts that branched in place. It observes snapshots of the settings and detects changes itself, so it does
-/// not matter who made them.
+/// The undo history of the settings, and of texts that branched in place. It observes snapshots of the
+/// settings and detects changes itself, so it does not matter who made them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Undo {
     /// The settings as last observed.

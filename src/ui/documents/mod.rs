@@ -51,7 +51,7 @@ impl Look {
         }
     }
 
-    /// Returns the same look for files of this tab's results, which name when they were found.
+    /// Returns the same look for files of this tab's results, which say when the experiment finished.
     #[must_use]
     pub fn of_results(self, tab: LabTab, state: &AppState) -> Self {
         Self {
@@ -60,7 +60,7 @@ impl Look {
         }
     }
 
-    /// Returns the look of files that a command writes about results that it has just found.
+    /// Returns the look of the files of an experiment that a command has just finished.
     pub fn of_command(style: PictureStyle) -> Self {
         Self {
             palette: Palette::Light,

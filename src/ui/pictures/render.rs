@@ -18,7 +18,7 @@ pub struct Look {
     pub palette: Palette,
     pub style: PictureStyle,
     pub csv_reader: CsvReader,
-    /// When the results of an experiment were found, in seconds since 1970, for its files.
+    /// When an experiment finished, in seconds since 1970, for its files.
     pub finished_at: Option<u64>,
 }
 

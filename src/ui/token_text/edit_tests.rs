@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use egui::{Event, Key, Modifiers, PointerButton, Pos2, vec2};
+use egui::{Event, Key, Modifiers, Pos2, vec2};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use crate::generation::testing::generation;
 use crate::state::tests::{text, written};
 use crate::state::{AppState, PaneStatus};
-use crate::ui::testing::{Window, key, window_of};
+use crate::ui::testing::{Window, double_click_at, key, window_of};
 
 const WORDS: [&str; 4] = ["שלום", " עולם", " שוב", " כאן"];
 
@@ -28,26 +28,11 @@ fn hebrew() -> AppState {
     state
 }
 
-fn click(window: &mut Window, at: Pos2) {
-    for pressed in [true, false] {
-        window.event(Event::PointerButton {
-            pos: at,
-            button: PointerButton::Primary,
-            pressed,
-            modifiers: Modifiers::NONE,
-        });
-        window.run_steps(1);
-    }
-}
-
+/// Moves the pointer there from elsewhere, so that no card is open, and clicks twice.
 fn double_click(window: &mut Window, at: Pos2) {
     window.hover_at(Pos2::new(640.0, 20.0));
     window.run_steps(8);
-    window.hover_at(at);
-    window.run_steps(1);
-    click(window, at);
-    click(window, at);
-    window.run_steps(3);
+    double_click_at(window, at);
 }
 
 #[test]

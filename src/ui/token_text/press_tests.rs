@@ -1,13 +1,13 @@
 //! Pressing tokens in the window: why they were chosen, and what else could follow.
 
-use egui::{Event, Key, Modifiers, PointerButton, Pos2, vec2};
+use egui::{Event, Key, Modifiers, Pos2, vec2};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use crate::generation::OriginChange;
 use crate::generation::testing::generation;
 use crate::state::tests::written;
 use crate::state::{AppState, Command, DockTab, PaneStatus, Pin, ViewChange};
-use crate::ui::testing::{Window, key, window_of};
+use crate::ui::testing::{Window, click_at, double_click_at, key, window_of};
 
 /// Opens a window in which nothing is pinned and the dock shows Plots.
 fn open(state: AppState) -> Window {
@@ -30,15 +30,7 @@ fn click_here(window: &mut Window, at: Pos2, modifiers: Modifiers) {
     window.hover_at(at);
     window.event(Event::ModifiersChanged(modifiers));
     window.run_steps(1);
-    for pressed in [true, false] {
-        window.event(Event::PointerButton {
-            pos: at,
-            button: PointerButton::Primary,
-            pressed,
-            modifiers,
-        });
-        window.run_steps(1);
-    }
+    click_at(window, at, modifiers);
     window.event(Event::ModifiersChanged(Modifiers::NONE));
     window.run_steps(3);
 }
@@ -201,22 +193,6 @@ fn the_card_says_how_likely_the_token_was_and_leaves_with_the_pointer() {
     );
 }
 
-/// Clicks a token twice and returns the name of the field that opens.
-fn edit(window: &mut Window, at: Pos2) {
-    window.hover_at(at);
-    window.run_steps(1);
-    for pressed in [true, false, true, false] {
-        window.event(Event::PointerButton {
-            pos: at,
-            button: PointerButton::Primary,
-            pressed,
-            modifiers: Modifiers::NONE,
-        });
-        window.run_steps(1);
-    }
-    window.run_steps(3);
-}
-
 fn type_text(window: &mut Window, text: &str) {
     window.event(Event::Text(text.to_owned()));
     window.run_steps(3);
@@ -226,7 +202,7 @@ fn type_text(window: &mut Window, text: &str) {
 fn a_double_click_edits_the_text_from_the_token_on() {
     let at = token(1);
     let mut window = open(written());
-    edit(&mut window, at);
+    double_click_at(&mut window, at);
     let pane = window.state().panes[0].id;
     let pin = Pin { pane, step: 1 };
     let edited = window.state().branches.edit.clone().unwrap();
@@ -268,7 +244,7 @@ fn a_key_edits_the_pinned_text_and_continues_it_as_a_new_pane() {
 fn editing_ends_with_escape_and_says_what_can_t_be_spelled() {
     let at = token(2);
     let mut window = open(written());
-    edit(&mut window, at);
+    double_click_at(&mut window, at);
     type_text(&mut window, " a zebra");
     window.get_by_label("The vocabulary can’t spell this text");
     key(&mut window, Modifiers::NONE, Key::Enter);

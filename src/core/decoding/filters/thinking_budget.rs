@@ -101,7 +101,7 @@ impl ThinkingBudget {
             "The tokens after the opening tag count, whether the model or the prompt wrote them. The next opening tag begins a new count.",
             "A thought that the model closes earlier is left alone, and a closing tag that it has begun is only completed. llama.cpp begins it again.",
             "A tag counts if it consists of exactly these tokens. The message is written in the tokens that the tokenizer makes of it.",
-            "The cut waits for the end of a character that takes several tokens. llama.cpp waits for one more token if the character ends with a token of its own.",
+            "The cut waits for the end of a character that takes several tokens. llama.cpp waits for one more token if that end is a separate token.",
             "The forced token stays even if another stage drops or bans it. Under a grammar it must still be possible, or the thought goes on.",
         ],
         example: Some(|| {

@@ -20,8 +20,8 @@ use crate::lab::blind::VotesDocument;
 use crate::lab::blind::state::{blind_blocking_reason, blind_contestants};
 use crate::lab::blind::{BlindCommand, BlindRun, BlindTest};
 use crate::lab::frame::bar::note_ui;
-use crate::lab::frame::setup::{number_ui, row_ui};
-use crate::lab::frame::{Columns, Foot, Labels, Tab};
+use crate::lab::frame::setup::{menu_choices_ui, menu_row_ui, number_ui};
+use crate::lab::frame::{Columns, Foot, Labels, Progress, Tab};
 use crate::lab::{LabCommand, LabTab};
 use crate::state::{AppState, Command, PictureFormat, RunStatus};
 use crate::ui::keys::DIGITS;
@@ -141,22 +141,13 @@ fn form_ui(ui: &mut Ui, state: &mut AppState) {
     ui.add(Label::new(Face::Small.text(words).color(theme.text_2)).wrap());
     let is_running = state.lab.blind.is_running();
     let form = &mut state.lab.blind;
-    row_ui(ui, "Texts at once", |ui| {
-        let word = |n: usize| if n == 4 { "four" } else { "two" };
-        let current = word(form.n_shown);
-        let name = format!("Texts at once: {current}");
-        let response = ui.add(Chip::new(current).name(&name).chevron());
-        Popup::menu(&response)
-            .width(120.0)
-            .gap(4.0)
-            .accessible_name("Texts at once")
-            .show(|ui| {
-                for n in [2, 4] {
-                    if menu_item(ui, word(n), "", n == form.n_shown).clicked() {
-                        form.n_shown = n;
-                    }
-                }
-            });
+    let word = |n: usize| if n == 4 { "four" } else { "two" };
+    let current = word(form.n_shown);
+    let label = format!("Texts at once: {current}");
+    let chip = Chip::new(current).name(&label);
+    let menu = ("Texts at once", 120.0);
+    menu_row_ui(ui, "Texts at once", chip, menu, |ui| {
+        menu_choices_ui(ui, [2, 4].map(|n| (n, word(n))), &mut form.n_shown);
     });
     ui.add_enabled_ui(!is_running, |ui| {
         number_ui(ui, "Tokens", &mut form.n_tokens, 1..=100_000);
@@ -182,7 +173,7 @@ fn foot(state: &AppState) -> Foot {
         } else {
             "Choose the better text"
         };
-        (None, words.to_owned())
+        Progress::new(None, words.to_owned())
     };
     let run = blind.run().map(|_| blind);
     Foot::new(labels, run, progress, blind_blocking_reason(state))

@@ -157,6 +157,14 @@ impl BlindResults {
     pub const fn are_named(&self) -> bool {
         self.n_votes >= BLIND_VOTES
     }
+
+    /// Returns the indices of the settings, strongest first.
+    pub fn order(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.settings.len()).collect();
+        let chance = |index: &usize| self.strengths.get(*index).map_or(0.0, |s| s.chance);
+        order.sort_by(|a, b| chance(b).total_cmp(&chance(a)));
+        order
+    }
 }
 
 /// Returns the given settings, followed by all others in these votes, and the votes as indices into

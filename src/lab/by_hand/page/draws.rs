@@ -14,10 +14,7 @@ use crate::generation::formatting::grouped;
 use crate::lab::frame::empty;
 use crate::plots::{TextRun, paint_text};
 use crate::state::{AppState, Command};
-use crate::ui::xray::HEADS;
-
-/// The least height of a row.
-const ROW: f32 = 18.0;
+use crate::ui::xray::{HEADS, Heights};
 
 /// The widths of the columns with the counts, from right to left, and of the names.
 const EXPECTED: f32 = 62.0;
@@ -27,23 +24,23 @@ const NAME: f32 = 72.0;
 /// The height of the verdict below the counts.
 const VERDICT: f32 = 64.0;
 
-/// Shows the counts and the χ² test. `row` is the height of a row of the X-ray, unless the chain is not
-/// valid.
+/// Shows the counts and the χ² test. `heights` are those of the X-ray, unless the chain is not valid.
 pub(super) fn draws_ui(
     ui: &mut Ui,
-    row: Option<f32>,
+    heights: Option<Heights>,
     state: &AppState,
     commands: &mut Vec<Command>,
 ) {
     let theme = Theme::of(ui);
     let draws = state.hand_draws();
     ui.spacing_mut().item_spacing.y = 0.0;
-    heading_ui(ui, draws, row.is_some(), commands);
+    heading_ui(ui, draws, heights.is_some(), commands);
+    let heights = heights.unwrap_or(Heights::USUAL);
     let Some(draws) = draws else {
         let hint = "Each draw uses the next coin from the pane’s seed. Drag the coin below the \
                     table to see the sampled token change.";
         let outlines = ui.max_rect().with_min_y(ui.cursor().top());
-        outlines_ui(ui, outlines, row.unwrap_or(ROW), state);
+        outlines_ui(ui, outlines, heights, state);
         return empty::about_ui(ui, outlines, hint);
     };
     let selector = state
@@ -51,7 +48,7 @@ pub(super) fn draws_ui(
         .get(state.hand_pane())
         .map_or(Selector::Multinomial, |pane| pane.settings.chain.selector);
     let verdict = test_verdict(draws, selector);
-    let height = (ui.available_height() - VERDICT).max(2.0 * ROW);
+    let height = (ui.available_height() - VERDICT).max(2.0 * Heights::USUAL.row);
     let largest = draws
         .counts
         .iter()
@@ -64,7 +61,7 @@ pub(super) fn draws_ui(
             ui.set_min_width(ui.available_width());
             for tally in &draws.counts {
                 let label = state.by_hand.label(tally.id);
-                tally_ui(ui, &label, *tally, (largest, row.unwrap_or(ROW)));
+                tally_ui(ui, &label, *tally, (largest, heights));
             }
         });
     ui.separator();
@@ -73,21 +70,16 @@ pub(super) fn draws_ui(
 }
 
 /// Draws the outline of a bar for each token.
-fn outlines_ui(ui: &Ui, area: Rect, row: f32, state: &AppState) {
+fn outlines_ui(ui: &Ui, area: Rect, heights: Heights, state: &AppState) {
     let bars = (area.left() + NAME + 6.0)..=(area.right() - EXPECTED - DRAWN);
     for index in 0..state.by_hand.tokens().len() {
-        let y = area.top() + row * (index as f32 + 0.5);
-        let half = bar_height(row) / 2.0;
+        let y = area.top() + heights.row * (index as f32 + 0.5);
+        let half = heights.bar / 2.0;
         let bar = Rect::from_x_y_ranges(bars.clone(), y - half..=y + half);
         if bar.bottom() <= area.bottom() {
             empty::outline(ui, bar);
         }
     }
-}
-
-/// Returns the height of the bar in a row.
-const fn bar_height(row: f32) -> f32 {
-    if row >= 32.0 { 18.0 } else { 8.0 }
 }
 
 /// Draws the number of draws, the button that draws one more, and the names of the counts.
@@ -120,9 +112,10 @@ fn heading_ui(ui: &mut Ui, draws: Option<&Draws>, is_enabled: bool, commands: &m
 }
 
 /// Shows a token's count as a bar, with a tick at the expected count. `largest` fills the width.
-fn tally_ui(ui: &mut Ui, label: &str, tally: Tally, (largest, row): (f64, f32)) {
+fn tally_ui(ui: &mut Ui, label: &str, tally: Tally, (largest, heights): (f64, Heights)) {
     let theme = Theme::of(ui);
-    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), row), Sense::hover());
+    let (rect, response) =
+        ui.allocate_exact_size(vec2(ui.available_width(), heights.row), Sense::hover());
     let expected = match tally.expected {
         ..0.05 => "< 0.1".to_owned(),
         n @ ..100.0 => format!("{n:.1}"),
@@ -144,7 +137,7 @@ fn tally_ui(ui: &mut Ui, label: &str, tally: Tally, (largest, row): (f64, f32)) 
         .with_clip_rect(label_rect)
         .galley(at, name, theme.text_2);
 
-    let half = bar_height(row) / 2.0;
+    let half = heights.bar / 2.0;
     let bars = Rect::from_min_max(
         pos2(label_rect.right() + 6.0, middle - half),
         pos2(rect.right() - EXPECTED - DRAWN, middle + half),

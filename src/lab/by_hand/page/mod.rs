@@ -25,8 +25,8 @@ fn results_ui(ui: &mut Ui, columns: Columns, state: &mut AppState, commands: &mu
     let table = state.hand_table();
     let n_rows = table.as_ref().map_or(1, |table| table.rows.len());
     let heights = Heights::filling(middle.height(), n_rows);
-    let row = table.is_ok().then_some(heights.row);
-    draws_ui(&mut child_ui(ui, right, "draws"), row, state, commands);
+    let shown = table.is_ok().then_some(heights);
+    draws_ui(&mut child_ui(ui, right, "draws"), shown, state, commands);
     let mut area = child_ui(ui, middle, "x-ray");
     xray_ui(&mut area, middle, (&table, heights), state, commands);
 }

@@ -21,7 +21,7 @@ use crate::lab::cache::state::cache_blocking_reason;
 use crate::lab::cache::{CacheProgress, CacheRun};
 use crate::lab::frame::bar::{export_files_ui, is_tight, note_ui, table_choice_ui};
 use crate::lab::frame::setup::number_ui;
-use crate::lab::frame::{Columns, Foot, Labels, Tab, empty as frame_empty};
+use crate::lab::frame::{Columns, Foot, Labels, Progress, Tab, empty as frame_empty};
 use crate::state::{AppState, Command, ResultFormat, RunStatus};
 
 const ABOUT: &str = "Writes this many tokens after the prompt with the cache, computes some of them again \
@@ -61,7 +61,7 @@ fn cache_bar_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) 
         let is_tight = is_tight(ui);
         table_choice_ui(ui, is_tight, &mut state.lab.cache.is_table);
     }
-    // Below the form it says how far a run has come.
+    // While it runs, the foot of the setup says the same.
     if let Some(run) = state
         .lab
         .cache
@@ -99,7 +99,7 @@ fn foot(state: &AppState) -> Foot {
         stop: "Stop",
         stop_hint: "The measurements so far are kept",
     };
-    let progress = |run: &CacheRun| (fraction_done(run), run.summary());
+    let progress = |run: &CacheRun| Progress::new(fraction_done(run), run.summary());
     Foot::new(labels, run, progress, cache_blocking_reason(state))
 }
 
@@ -108,12 +108,11 @@ fn results_ui(ui: &mut Ui, columns: Columns, state: &AppState) {
     let Columns { middle, right, .. } = columns;
     let run = state.lab.cache.run.as_ref();
     let Some((run, lab)) = run.and_then(|run| Some((run, run.lab.as_ref()?))) else {
-        let words = match run.map(|run| &run.status) {
-            Some(RunStatus::Failed { error }) => crate::state::capitalize(error),
-            Some(_) => "Waiting for the engine".to_owned(),
-            None => return empty::empty_ui(ui, columns, state),
+        let status = run.map(|run| &run.status);
+        return match frame_empty::missing_words(status, "Waiting for the engine") {
+            Some(words) => frame_empty::about_ui(ui, middle, &words),
+            None => empty::empty_ui(ui, columns, state),
         };
-        return frame_empty::about_ui(ui, middle, &words);
     };
     if state.lab.cache.is_table {
         tables_ui(&mut child_ui(ui, middle, "tables"), lab);

@@ -14,7 +14,7 @@ use crate::generation::formatting::counted;
 use crate::lab::fit::state::{fit_blocking_reason, suggest_fit_text};
 use crate::lab::fit::{FitInput, FitRun, fit_base};
 use crate::lab::frame::setup::{axes_ui, base_ui};
-use crate::lab::frame::{Foot, Labels};
+use crate::lab::frame::{Foot, Labels, Progress};
 use crate::state::{AppState, PaneId};
 
 /// The maximum length of the part of a pane's text that is shown, in bytes.
@@ -199,7 +199,7 @@ pub(super) fn foot(state: &AppState) -> Foot {
         stop: "Stop",
         stop_hint: "The settings computed so far are kept",
     };
-    let progress = |run: &FitRun| (Some(run.fraction() as f32), run.summary());
+    let progress = |run: &FitRun| Progress::new(Some(run.fraction() as f32), run.summary());
     let run = state.lab.fit.run.as_ref();
     Foot::new(labels, run, progress, fit_blocking_reason(state))
 }

@@ -1,8 +1,7 @@
 //! What the tab shows before the first measurement: the text without tints, and rows without numbers.
 
-use egui::{Align2, Label, Rect, Ui, pos2, vec2};
+use egui::{Align2, Rect, Ui, pos2, vec2};
 
-use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::lab::frame::{Columns, empty};
@@ -36,15 +35,7 @@ pub(super) fn empty_ui(ui: &mut Ui, columns: Columns, state: &AppState) {
     let (text, rows) = area
         .with_min_y(area.top() + TITLE)
         .split_top_bottom_at_y(area.top() + TITLE + TEXT);
-    let prompt = state.prompt.text.trim();
-    if prompt.is_empty() {
-        empty::bars_ui(ui, text);
-    } else {
-        let mut ui = child_ui(ui, text, "text");
-        ui.shrink_clip_rect(text);
-        let words = Face::Prompt.text(prompt).color(theme.text_1);
-        ui.add(Label::new(words).wrap());
-    }
+    empty::text_ui(ui, text, &state.prompt.text, Face::Prompt);
     rows_ui(ui, rows);
     empty::about_ui(ui, rows, ABOUT);
 }

@@ -3,7 +3,7 @@
 
 mod empty;
 
-use egui::{Label, Popup, Rect, Role, ScrollArea, Sense, Ui, WidgetInfo, vec2};
+use egui::{Label, Rect, Role, ScrollArea, Sense, Ui, WidgetInfo, vec2};
 
 use super::document::InfluenceDocument;
 use super::figures::{InfluenceResults, bits_words};
@@ -16,12 +16,12 @@ use super::state::{InfluenceRun, InfluenceTarget, blocking_reason, pinned, pinne
 use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
-use crate::design::widgets::{Chip, checkbox, menu_item};
+use crate::design::widgets::{Chip, checkbox};
 use crate::generation::formatting::counted;
 use crate::lab::frame::bar::{export_files_ui, note_ui};
-use crate::lab::frame::setup::row_ui as form_row_ui;
-use crate::lab::frame::{Columns, Foot, Labels, Selection, Tab, empty as frame_empty};
-use crate::state::{AppState, Command, PaneId, RunStatus, capitalize};
+use crate::lab::frame::setup::{menu_choices_ui, menu_row_ui};
+use crate::lab::frame::{Columns, Foot, Labels, Progress, Selection, Tab, empty as frame_empty};
+use crate::state::{AppState, Command, PaneId, capitalize};
 
 /// The share of the height that the text takes at most.
 const TEXT: f32 = 0.34;
@@ -67,14 +67,11 @@ fn export_ui(ui: &mut Ui, is_there: bool, commands: &mut Vec<Command>) {
 fn results_ui(ui: &mut Ui, columns: Columns, state: &mut AppState, _commands: &mut Vec<Command>) {
     let run = state.lab.influence.run.as_ref();
     let Some((run, results)) = run.and_then(|run| Some((run, run.results.as_ref()?))) else {
-        let words = match run.map(|run| &run.status) {
-            Some(RunStatus::Failed { error }) => capitalize(error),
-            Some(RunStatus::Waiting | RunStatus::Running) => "Waiting for the engine".to_owned(),
-            Some(RunStatus::Complete | RunStatus::Stopped) | None => {
-                return empty::empty_ui(ui, columns, state);
-            }
+        let status = run.map(|run| &run.status);
+        return match frame_empty::missing_words(status, "Waiting for the engine") {
+            Some(words) => frame_empty::about_ui(ui, columns.middle, &words),
+            None => empty::empty_ui(ui, columns, state),
         };
-        return frame_empty::about_ui(ui, columns.middle, &words);
     };
     let plot = InfluencePlot {
         results,
@@ -97,12 +94,8 @@ fn form_ui(ui: &mut Ui, state: &mut AppState) {
     let form = &mut state.lab.influence.form;
     let current = format!("each {}", form.unit.name());
     menu_ui(ui, "Leave out", &current, |ui| {
-        for unit in LeftOut::ALL {
-            let words = format!("each {}", unit.name());
-            if menu_item(ui, &words, "", unit == form.unit).clicked() {
-                form.unit = unit;
-            }
-        }
+        let choices = LeftOut::ALL.map(|unit| (unit, format!("each {}", unit.name())));
+        menu_choices_ui(ui, choices, &mut form.unit);
     });
     if form.target != InfluenceTarget::Next {
         let words = Face::Small.text("Also parts of the text after the prompt");
@@ -128,26 +121,15 @@ fn target_ui(ui: &mut Ui, state: &mut AppState) {
     let current = choices.iter().find(|(choice, _)| choice == target);
     let current = current.or(choices.first()).map(|(_, words)| words.clone());
     menu_ui(ui, "The choice of", &current.unwrap_or_default(), |ui| {
-        for (choice, words) in choices {
-            if menu_item(ui, &words, "", choice == *target).clicked() {
-                *target = choice;
-            }
-        }
+        menu_choices_ui(ui, choices, target);
     });
 }
 
 /// Draws a row with a menu.
 fn menu_ui(ui: &mut Ui, name: &str, current: &str, items: impl FnOnce(&mut Ui)) {
-    form_row_ui(ui, name, |ui| {
-        let label = format!("{name}: {current}");
-        let chip = Chip::new(current).name(&label).chevron().max_width(170.0);
-        let response = ui.add(chip);
-        Popup::menu(&response)
-            .width(220.0)
-            .gap(4.0)
-            .accessible_name(name)
-            .show(items);
-    });
+    let label = format!("{name}: {current}");
+    let chip = Chip::new(current).name(&label).max_width(170.0);
+    menu_row_ui(ui, name, chip, (name, 220.0), items);
 }
 
 /// Returns what stands below the form.
@@ -159,7 +141,7 @@ fn foot(state: &AppState) -> Foot {
     };
     let progress = |run: &InfluenceRun| {
         let share = run.fraction().unwrap_or_default();
-        (Some(share as f32), run.summary())
+        Progress::new(Some(share as f32), run.summary())
     };
     let run = state.lab.influence.run.as_ref();
     Foot::new(labels, run, progress, blocking_reason(state))

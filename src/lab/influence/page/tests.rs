@@ -4,10 +4,10 @@ use egui::{Key, Modifiers, vec2};
 use egui_kittest::kittest::Queryable as _;
 
 use crate::lab::influence::InfluenceUpdate;
-use crate::lab::influence::tests::{facts, start, updates, vocabulary};
+use crate::lab::influence::tests::{facts, measure, start, updates, vocabulary};
 use crate::lab::kept::reopened;
 use crate::lab::{LabCommand, LabTab};
-use crate::state::tests::{JobUpdate, ready, report, update_job};
+use crate::state::tests::{ready, report};
 use crate::state::{AppState, Command, ModelStatus, Page, RunCommand};
 use crate::ui::testing::{Window, key, press, window_of};
 
@@ -60,13 +60,7 @@ fn rows_are_read_and_select_a_part() {
 #[test]
 fn a_result_from_the_history_says_so_and_is_closed() {
     let mut state = opened();
-    let (id, _) = start(&mut state);
-    report(&mut state, id, InfluenceUpdate::Started(facts()));
-    state.lab.influence.run.as_mut().unwrap().model.vocabulary = vocabulary();
-    for update in updates() {
-        report(&mut state, id, update);
-    }
-    update_job(&mut state, id, JobUpdate::Finished);
+    measure(&mut state);
     let mut window = window(reopened(&state, LabTab::Influence));
     window.get_by_label_contains("Result of ");
     press(&mut window, "Close the result");

@@ -1,12 +1,12 @@
 //! What to compare: the other model, how it computes, and the text that both read.
 
-use egui::{Label, Popup, Ui};
+use egui::{Label, Ui};
 
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::design::widgets::{Chip, cut_note, field_frame, long_text, menu_item};
 use crate::lab::LabTab;
-use crate::lab::frame::setup::row_ui;
+use crate::lab::frame::setup::{menu_choices_ui, menu_row_ui};
 use crate::lab::models::ModelsForm;
 use crate::lab::models::state::{compared_pane, other_model_memory, other_models};
 use crate::state::{AppState, Command, PathPurpose};
@@ -32,25 +32,18 @@ fn model_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     let chosen = state.lab.models.form.source.clone();
     let current = others.iter().find(|(source, _)| *source == chosen);
     let name = current.map_or("The loaded model", |(_, name)| name.as_str());
-    row_ui(ui, "Model", |ui| {
-        let label = format!("Other model: {name}");
-        let chip = Chip::new(name).name(&label).chevron().max_width(210.0);
-        let response = ui.add(chip);
-        Popup::menu(&response)
-            .width(280.0)
-            .gap(4.0)
-            .accessible_name("Other model")
-            .show(|ui| {
-                for (source, name) in &others {
-                    if menu_item(ui, name, "", *source == chosen).clicked() {
-                        state.lab.models.form.source.clone_from(source);
-                    }
-                }
-                ui.separator();
-                if menu_item(ui, "Open a model file…", "", false).clicked() {
-                    commands.push(Command::AskPath(PathPurpose::Lab(LabTab::Models)));
-                }
-            });
+    let label = format!("Other model: {name}");
+    let chip = Chip::new(name).name(&label).max_width(210.0);
+    menu_row_ui(ui, "Model", chip, ("Other model", 280.0), |ui| {
+        for (source, name) in &others {
+            if menu_item(ui, name, "", *source == chosen).clicked() {
+                state.lab.models.form.source.clone_from(source);
+            }
+        }
+        ui.separator();
+        if menu_item(ui, "Open a model file…", "", false).clicked() {
+            commands.push(Command::AskPath(PathPurpose::Lab(LabTab::Models)));
+        }
     });
 }
 
@@ -58,20 +51,10 @@ fn way_ui(ui: &mut Ui, state: &mut AppState) {
     let way = &mut state.lab.models.form.way;
     let current = ModelsForm::WAYS.iter().find(|(choice, _)| choice == way);
     let name = current.map_or("as the loaded model", |(_, name)| *name);
-    row_ui(ui, "Computed", |ui| {
-        let label = format!("Computed {name}");
-        let response = ui.add(Chip::new(name).name(&label).chevron());
-        Popup::menu(&response)
-            .width(220.0)
-            .gap(4.0)
-            .accessible_name("Computed")
-            .show(|ui| {
-                for (choice, name) in ModelsForm::WAYS {
-                    if menu_item(ui, name, "", choice == *way).clicked() {
-                        *way = choice;
-                    }
-                }
-            });
+    let label = format!("Computed {name}");
+    let chip = Chip::new(name).name(&label);
+    menu_row_ui(ui, "Computed", chip, ("Computed", 220.0), |ui| {
+        menu_choices_ui(ui, ModelsForm::WAYS, way);
     });
 }
 
@@ -85,25 +68,18 @@ fn text_ui(ui: &mut Ui, state: &mut AppState) {
         None if !form.is_typed => "none yet",
         _ => TYPED,
     };
-    row_ui(ui, "Text of", |ui| {
-        let label = format!("Text of {name}");
-        let chip = Chip::new(name).name(&label).chevron().max_width(210.0);
-        let response = ui.add(chip);
-        Popup::menu(&response)
-            .width(220.0)
-            .gap(4.0)
-            .accessible_name("Text of")
-            .show(|ui| {
-                for (id, name) in &panes {
-                    let selected = !form.is_typed && shown == Some(*id);
-                    if menu_item(ui, name, "", selected).clicked() {
-                        (form.pane, form.is_typed) = (Some(*id), false);
-                    }
-                }
-                if menu_item(ui, "A typed text", "", form.is_typed).clicked() {
-                    form.is_typed = true;
-                }
-            });
+    let label = format!("Text of {name}");
+    let chip = Chip::new(name).name(&label).max_width(210.0);
+    menu_row_ui(ui, "Text of", chip, ("Text of", 220.0), |ui| {
+        for (id, name) in &panes {
+            let selected = !form.is_typed && shown == Some(*id);
+            if menu_item(ui, name, "", selected).clicked() {
+                (form.pane, form.is_typed) = (Some(*id), false);
+            }
+        }
+        if menu_item(ui, "A typed text", "", form.is_typed).clicked() {
+            form.is_typed = true;
+        }
     });
     if form.is_typed {
         let edit = long_text(&mut form.typed)

@@ -1,11 +1,10 @@
 //! What the tab shows before the first comparison: the text without tints, and plots without points.
 
-use egui::{Label, Ui};
+use egui::Ui;
 
 use super::TEXT;
 use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
-use crate::design::theme::Theme;
 use crate::generation::Generation;
 use crate::lab::frame::{Columns, empty};
 use crate::lab::models::plot::rects_of;
@@ -34,14 +33,7 @@ pub(super) fn empty_ui(ui: &mut Ui, columns: Columns, state: &AppState) {
     } else {
         written.map(Generation::text).unwrap_or_default()
     };
-    if words.trim().is_empty() {
-        empty::bars_ui(ui, text);
-    } else {
-        let mut ui = child_ui(ui, text, "text");
-        ui.shrink_clip_rect(text);
-        let words = Face::Body.text(words.trim()).color(Theme::of(&ui).text_1);
-        ui.add(Label::new(words).wrap());
-    }
+    empty::text_ui(ui, text, &words, Face::Body);
     let n_tokens = written
         .filter(|_| !form.is_typed)
         .map(|text| text.steps.len());

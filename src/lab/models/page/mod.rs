@@ -15,12 +15,12 @@ use self::reading::reading_ui;
 use self::text::text_ui;
 use crate::design::child_ui::child_ui;
 use crate::lab::frame::bar::{export_files_ui, note_ui};
-use crate::lab::frame::{Columns, Foot, Labels, Selection, Tab, empty as frame_empty};
+use crate::lab::frame::{Columns, Foot, Labels, Progress, Selection, Tab, empty as frame_empty};
 use crate::lab::models::ModelsDocument;
 use crate::lab::models::ModelsRun;
 use crate::lab::models::plot::model_comparison_ui;
 use crate::lab::models::state::models_blocking_reason;
-use crate::state::{AppState, Command, ResultFormat, RunStatus, capitalize};
+use crate::state::{AppState, Command, ResultFormat, RunStatus};
 
 /// The share of the height that the text takes above its plots.
 const TEXT: f32 = 0.34;
@@ -58,7 +58,7 @@ fn models_bar_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         }),
         commands,
     );
-    // Below the form it says how far a run has come.
+    // While it runs, the foot of the setup says the same.
     if let Some(run) = run.filter(|run| !run.status.is_running()) {
         note_ui(ui, &run.summary());
     }
@@ -71,7 +71,7 @@ fn foot(state: &AppState) -> Foot {
         stop: "Stop",
         stop_hint: "The results so far are kept",
     };
-    let progress = |run: &ModelsRun| (fraction_done(run), run.summary());
+    let progress = |run: &ModelsRun| Progress::new(fraction_done(run), run.summary());
     let run = state.lab.models.run.as_ref();
     Foot::new(labels, run, progress, models_blocking_reason(state))
 }
@@ -81,12 +81,11 @@ fn results_ui(ui: &mut Ui, columns: Columns, state: &mut AppState) {
     let Columns { middle, right, .. } = columns;
     let run = state.lab.models.run.as_ref();
     let Some((run, compared)) = run.and_then(|run| Some((run, run.compared.as_ref()?))) else {
-        let words = match run.map(|run| &run.status) {
-            Some(RunStatus::Failed { error }) => capitalize(error),
-            Some(RunStatus::Stopped) | None => return empty::empty_ui(ui, columns, state),
-            Some(_) => "Loading the other model".to_owned(),
+        let status = run.map(|run| &run.status);
+        return match frame_empty::missing_words(status, "Loading the other model") {
+            Some(words) => frame_empty::about_ui(ui, middle, &words),
+            None => empty::empty_ui(ui, columns, state),
         };
-        return frame_empty::about_ui(ui, middle, &words);
     };
     let mut side = child_ui(ui, right, "reading");
     let mut selected = run.selected;

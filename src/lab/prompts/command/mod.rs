@@ -131,8 +131,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut engine = Engine::open(arguments.model.source(), arguments.compute, &mut console)?;
     arguments.draft_model.load(&mut engine, &mut console)?;
     let vocabulary = Arc::clone(&engine.vocabulary);
-    let results = TaskResults::new(list.tasks.into(), panes, &plan, vocabulary);
-    let mut results = results.with_cells(cells);
+    let mut results =
+        TaskResults::new(list.tasks.into(), panes, &plan, vocabulary).with_cells(cells);
     let limits = plan.limits.clone();
     let failure = answer(&mut engine, plan, &mut results, &mut console);
     let reading = TasksReading::of(&results);

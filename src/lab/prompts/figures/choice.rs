@@ -25,7 +25,7 @@ pub struct ForkChoice {
     pub candidates: Vec<(RankedCandidate, Option<f64>)>,
     /// What was drawn with the coin of each answer.
     pub draws: Vec<ForkDraw>,
-    /// Whether a stage with a coin of its own left other candidates for other answers.
+    /// Whether the candidates differ between the answers, because a stage tosses its own coin.
     pub differs: bool,
 }
 

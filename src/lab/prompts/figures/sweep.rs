@@ -149,21 +149,15 @@ impl TaskSweep {
         results.comparable().filter(is_known).collect()
     }
 
-    /// Returns the mean probability in each cell, over the tasks for which all are known.
-    pub fn points(&self, results: &TaskResults) -> Vec<CurvePoint> {
-        let tasks = self.exact_tasks(results);
+    /// Returns the mean probability in each cell over these tasks, for which all must be known.
+    pub fn points(&self, results: &TaskResults, tasks: &[usize]) -> Vec<CurvePoint> {
         let points = (0..self.n_cells()).filter_map(|cell| {
             Some(CurvePoint {
                 value: self.values_of(cell).next()?.1,
-                share: mean(results, &tasks, self.settings_at(cell))?,
+                share: mean_share(results, tasks, self.settings_at(cell))?,
             })
         });
         points.collect()
-    }
-
-    /// Returns the mean probability under the settings of a pane.
-    pub fn mean_of_pane(&self, results: &TaskResults, pane: usize) -> Option<ExactShare> {
-        mean(results, &self.exact_tasks(results), pane)
     }
 
     /// Returns the share of one task at each value of the first number: as bounds, which are equal if
@@ -242,7 +236,11 @@ impl Deciding {
     }
 }
 
-fn mean(results: &TaskResults, tasks: &[usize], settings: usize) -> Option<ExactShare> {
+pub(super) fn mean_share(
+    results: &TaskResults,
+    tasks: &[usize],
+    settings: usize,
+) -> Option<ExactShare> {
     let mut sum = ExactShare {
         at_least: 0.0,
         at_most: 0.0,

@@ -5,7 +5,7 @@ use super::results::TaskResults;
 use super::statistics::{
     AxisPoint, PromptShare, ShareEstimate, Verdict, axis_sentence, map_sentence,
 };
-use super::sweep::{CurvePoint, TaskSweep};
+use super::sweep::{CurvePoint, TaskSweep, mean_share};
 use crate::lab::prompts::ExactShare;
 
 /// What a sweep shows. Computed from time to time, not in every frame.
@@ -41,34 +41,40 @@ pub struct DrawnSettings {
 impl SweepReading {
     /// Reads results that are complete.
     pub fn of(results: &TaskResults, sweep: &TaskSweep) -> Self {
-        Self {
-            verdict: sweep.verdict(results),
-            ..Self::of_running(results, sweep)
-        }
+        Self::new(results, sweep, true)
     }
 
     /// Reads results that more tasks will follow.
     pub fn of_running(results: &TaskResults, sweep: &TaskSweep) -> Self {
+        Self::new(results, sweep, false)
+    }
+
+    fn new(results: &TaskResults, sweep: &TaskSweep, is_complete: bool) -> Self {
         let n_done = results.n_tasks_done();
         let panes = 0..sweep.n_panes();
         let tasks = sweep.tasks(results);
+        let exact_tasks = sweep.exact_tasks(results);
+        let cells = 0..sweep.n_cells();
+        let cells = cells.map(|cell| cell_shares(results, sweep, &tasks, cell));
+        let cells: Vec<Vec<PromptShare>> = cells.collect();
         let settings = 0..sweep.settings_at(sweep.n_cells());
         let drawn = settings.filter(|_| results.n_answers > 0);
         let secs = results.secs_per_token();
         Self {
-            points: sweep.points(results),
+            points: sweep.points(results, &exact_tasks),
             panes: panes
-                .map(|pane| sweep.mean_of_pane(results, pane))
+                .map(|pane| mean_share(results, &exact_tasks, pane))
                 .collect(),
-            n_tasks: sweep.exact_tasks(results).len(),
+            n_tasks: exact_tasks.len(),
             drawn: drawn
                 .map(|settings| DrawnSettings::of(results, settings, &secs))
                 .collect(),
-            shares: (0..sweep.n_cells())
-                .filter_map(|cell| ShareEstimate::of(&cell_shares(results, sweep, &tasks, cell)))
+            shares: cells
+                .iter()
+                .filter_map(|shares| ShareEstimate::of(shares))
                 .collect(),
             deciding: sweep.deciding(results, &tasks),
-            verdict: None,
+            verdict: is_complete.then(|| verdict(sweep, &cells)).flatten(),
             n_next: n_done + n_done / 8 + 1,
         }
     }
@@ -140,28 +146,24 @@ impl DrawnSettings {
     }
 }
 
-impl TaskSweep {
-    /// Says how accuracy depends on what is varied.
-    pub fn verdict(&self, results: &TaskResults) -> Option<Verdict> {
-        let tasks = self.tasks(results);
-        let cells = 0..self.n_cells();
-        let labels: Vec<String> = cells.clone().map(|cell| self.cell_words(cell)).collect();
-        let shares: Vec<Vec<Option<PromptShare>>> = cells
-            .map(|cell| {
-                let shares = cell_shares(results, self, &tasks, cell).into_iter();
-                shares.map(Some).collect()
-            })
-            .collect();
-        let points: Vec<AxisPoint<'_>> = labels
-            .iter()
-            .zip(&shares)
-            .map(|(label, shares)| AxisPoint { label, shares })
-            .collect();
-        if self.columns.is_some() {
-            map_sentence(&points)
-        } else {
-            axis_sentence(&points)
-        }
+/// Says how accuracy depends on what is varied, from the shares of the same tasks in each cell.
+fn verdict(sweep: &TaskSweep, cells: &[Vec<PromptShare>]) -> Option<Verdict> {
+    let labels: Vec<String> = (0..cells.len())
+        .map(|cell| sweep.cell_words(cell))
+        .collect();
+    let shares: Vec<Vec<Option<PromptShare>>> = cells
+        .iter()
+        .map(|shares| shares.iter().copied().map(Some).collect())
+        .collect();
+    let points: Vec<AxisPoint<'_>> = labels
+        .iter()
+        .zip(&shares)
+        .map(|(label, shares)| AxisPoint { label, shares })
+        .collect();
+    if sweep.columns.is_some() {
+        map_sentence(&points)
+    } else {
+        axis_sentence(&points)
     }
 }
 

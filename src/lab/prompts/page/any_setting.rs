@@ -92,7 +92,7 @@ pub(super) fn shown_curve(run: &SweepRun) -> SweepCurve<'_> {
     }
 }
 
-/// Divides an area into that of the plots and that of the sentence below them.
+/// Splits an area into the room for the plots and the room for the sentence below them.
 fn with_foot(run: &SweepRun, area: Rect) -> (Rect, Rect) {
     if run.reading.verdict.is_some() {
         area.split_top_bottom_at_y(area.bottom() - VERDICT)

@@ -37,7 +37,7 @@ pub(super) fn show(
     };
     let has_answers = !run.results.answers(task, pane).is_empty();
     let words = right_words(&run.results, task, pane);
-    if head_ui(ui, run.results.place(pane), &words, has_answers) {
+    if head_ui(ui, run.results.place(pane), &words, Some(has_answers)) {
         let answer = run.shown_answer();
         let command = PromptsCommand::Open {
             view: TaskView::Table,
@@ -61,25 +61,22 @@ pub(super) fn show(
             let at = (TaskView::Table, (task, pane));
             choice::show(ui, &run.results, at, fork, commands);
             ui.add_space(4.0);
-            let hint = "Write with these settings in a new pane";
-            let button = Button::new("Use these settings").icon(Icon::Plus).quiet();
-            if ui.add(button).on_hover_text(hint).clicked() {
-                let view = TaskView::Table;
-                let command = PromptsCommand::UseSettings { pane, view };
-                commands.push(Command::Lab(LabCommand::Prompts(command)));
-            }
+            use_ui(ui, pane, TaskView::Table, commands);
         });
 }
 
-/// Draws the badge, what was found, and the button that opens a pane. Returns whether it was clicked.
-fn head_ui(ui: &mut Ui, place: usize, words: &str, can_open: bool) -> bool {
+/// Draws the badge, what was found, and the button that opens an answer as a pane, unless nothing is
+/// drawn and `has_answers` is `None`. Returns whether it was clicked.
+pub(super) fn head_ui(ui: &mut Ui, place: usize, words: &str, has_answers: Option<bool>) -> bool {
     let mut is_clicked = false;
     ui.horizontal(|ui| {
         ui.set_min_height(28.0);
         badge(ui, place, BADGE);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            let open = Button::new("Open as pane").icon(Icon::Plus).hint("↵");
-            is_clicked = ui.add_enabled(can_open, open).clicked();
+            if let Some(has_answers) = has_answers {
+                let open = Button::new("Open as pane").icon(Icon::Plus).hint("↵");
+                is_clicked = ui.add_enabled(has_answers, open).clicked();
+            }
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                 let words = Face::Medium.text(words).color(Theme::of(ui).text_1);
                 ui.add(Label::new(words).truncate());
@@ -87,6 +84,16 @@ fn head_ui(ui: &mut Ui, place: usize, words: &str, can_open: bool) -> bool {
         });
     });
     is_clicked
+}
+
+/// Draws the button that uses the settings that are described.
+pub(super) fn use_ui(ui: &mut Ui, pane: usize, view: TaskView, commands: &mut Vec<Command>) {
+    let hint = "Write with these settings in a new pane";
+    let button = Button::new("Use these settings").icon(Icon::Plus).quiet();
+    if ui.add(button).on_hover_text(hint).clicked() {
+        let command = PromptsCommand::UseSettings { pane, view };
+        commands.push(Command::Lab(LabCommand::Prompts(command)));
+    }
 }
 
 /// "3 of 5 right".

@@ -56,8 +56,8 @@ fn explained_ui(ui: &mut Ui, results: &TaskResults, choice: &ForkChoice) {
     choice_ui(ui, rect, choice, vocabulary);
     let mut lines = vec![candidate_words(choice, vocabulary).join("   ")];
     if choice.differs {
-        let words = "A stage tosses a coin of its own, so the candidates differ from answer to \
-            answer: these are those of the first.";
+        let words = "A stage tosses its own coin, so the candidates differ between the answers. \
+            These are the candidates of the first answer.";
         lines.push(words.to_owned());
     }
     for draw in &choice.draws {

@@ -1,17 +1,15 @@
 //! The right of the Any setting view: one prompt, how its share of right answers depends on the number,
 //! and its answers or the token sequences that its probability is the sum of.
 
-use egui::{Align, Frame, Label, Layout, Margin, Rect, ScrollArea, Sense, Ui, vec2};
+use egui::{Frame, Label, Margin, Rect, ScrollArea, Sense, Ui, vec2};
 
 use super::answers::answers_ui;
 use super::any_setting::shown_curve;
-use super::cell::{exact_ui, right_words, task_ui};
+use super::cell::{exact_ui, head_ui, right_words, task_ui, use_ui};
 use super::cell_tasks::cell_tasks_ui;
 use super::choice;
 use crate::design::fonts::Face;
-use crate::design::icons::Icon;
 use crate::design::theme::Theme;
-use crate::design::widgets::{BADGE, Button, badge};
 use crate::generation::formatting::{percent, token_word};
 use crate::lab::LabCommand;
 use crate::lab::prompts::plot::{share_words, task_curve_ui};
@@ -43,7 +41,10 @@ pub(super) fn show(
         ui.add(Label::new(words).wrap());
         return;
     };
-    if head_ui(ui, run, (task, settings)) {
+    let words = found_words(run, (task, settings));
+    let has_answers = !run.results.answers(task, settings).is_empty();
+    let has_answers = run.is_drawn().then_some(has_answers);
+    if head_ui(ui, run.results.place(run.base), &words, has_answers) {
         let command = PromptsCommand::Open {
             view: TaskView::AnySetting,
             task,
@@ -80,41 +81,22 @@ pub(super) fn show(
             if run.sweep.columns.is_none() {
                 curve_ui(ui, run, task);
             }
-            use_ui(ui, settings, commands);
+            use_ui(ui, settings, TaskView::AnySetting, commands);
         });
 }
 
-/// Draws the badge, the values, what was found, and the button that opens an answer as a pane.
-/// Returns whether it was clicked.
-fn head_ui(ui: &mut Ui, run: &SweepRun, (task, settings): (usize, usize)) -> bool {
-    let theme = Theme::of(ui);
-    let mut is_clicked = false;
+/// Says what was found, at which values.
+fn found_words(run: &SweepRun, (task, settings): (usize, usize)) -> String {
     let exact = run.results.exact_share(task, settings);
     let words = match exact {
         _ if run.is_drawn() => right_words(&run.results, task, settings),
         Some(share) => format!("{} right", share_words(share)),
         None => "not computed under these settings".to_owned(),
     };
-    let words = format!("{}{}", at_words(run, settings), capitalize(&words));
-    ui.horizontal(|ui| {
-        ui.set_min_height(28.0);
-        badge(ui, run.results.place(run.base), BADGE);
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if run.is_drawn() {
-                let can_open = !run.results.answers(task, settings).is_empty();
-                let open = Button::new("Open as pane").icon(Icon::Plus).hint("↵");
-                is_clicked = ui.add_enabled(can_open, open).clicked();
-            }
-            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                let words = Face::Medium.text(words).color(theme.text_1);
-                ui.add(Label::new(words).truncate());
-            });
-        });
-    });
-    is_clicked
+    format!("{}{}", at_words(run, settings), capitalize(&words))
 }
 
-/// "T 0.8 · top-p 0.9: ", or nothing for the settings of a pane.
+/// "T 0.8 · top-p 0.9: ", or an empty string if these are the settings of a pane.
 fn at_words(run: &SweepRun, settings: usize) -> String {
     let Some(cell) = settings.checked_sub(run.sweep.n_panes()) else {
         return String::new();
@@ -124,17 +106,6 @@ fn at_words(run: &SweepRun, settings: usize) -> String {
         return format!("{values}: ");
     }
     format!("{} {values}: ", run.sweep.axis.parameter.chip())
-}
-
-/// Draws the button that uses the settings that are described.
-fn use_ui(ui: &mut Ui, pane: usize, commands: &mut Vec<Command>) {
-    let hint = "Write with these settings in a new pane";
-    let button = Button::new("Use these settings").icon(Icon::Plus).quiet();
-    if ui.add(button).on_hover_text(hint).clicked() {
-        let view = TaskView::AnySetting;
-        let command = PromptsCommand::UseSettings { pane, view };
-        commands.push(Command::Lab(LabCommand::Prompts(command)));
-    }
 }
 
 fn curve_ui(ui: &mut Ui, run: &SweepRun, task: usize) {

@@ -6,7 +6,7 @@ use egui_kittest::kittest::Queryable as _;
 use crate::lab::prompts::tests::forks::deliver_fork;
 use crate::lab::prompts::tests::sweeps::{mapped, sweep, swept};
 use crate::lab::prompts::tests::{
-    MARS, VENUS, answer, answer_all, computed, deliver, judged, start, table, with_tasks,
+    DONE, MARS, VENUS, answer, answer_all, computed, deliver, judged, start, table, with_tasks,
 };
 use crate::lab::prompts::{PromptsCommand, TaskNews, TaskSource, TaskView};
 use crate::lab::{LabCommand, LabTab};
@@ -124,15 +124,7 @@ fn a_decided_run_offers_to_stop() {
             let word = if pane == 0 { MARS } else { VENUS };
             answer(&mut state, id, (task, pane), (0, word));
         }
-        deliver(
-            &mut state,
-            id,
-            task,
-            TaskNews::Done {
-                secs: 1.0,
-                drawing_secs: 1.0,
-            },
-        );
+        deliver(&mut state, id, task, DONE);
     }
     let mut window = window(state);
     window.get_by_label_contains("Already decided: A is better than");

@@ -19,8 +19,8 @@ const COINS: f32 = 24.0;
 /// The width from which a candidate shows its word.
 const WITH_WORD: f32 = 26.0;
 
-/// Draws the strip. Candidates that a right answer took have the color of success, those that a wrong
-/// one took that of an error.
+/// Draws the strip. A candidate has the color of success if a right answer took it, and the color of
+/// an error if a wrong one did.
 pub(in crate::lab::prompts) fn choice_ui(
     ui: &Ui,
     rect: Rect,

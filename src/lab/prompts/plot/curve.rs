@@ -1,5 +1,5 @@
-//! The share of right answers over a number that is varied, with the panes that have a value on the
-//! axis: a line where it is exact, points with their intervals where it was drawn.
+//! The share of right answers over a number that is varied: a line where it is exact, points with
+//! intervals where it was drawn, and the panes whose value is on the axis.
 
 use egui::{Align2, Pos2, Rect, Shape, Stroke, Ui, pos2, vec2};
 

@@ -97,7 +97,7 @@ impl Prepared {
         self.has_source(form) && self.template == form.template && self.checks == form.checks
     }
 
-    /// Returns whether the list is that of a form.
+    /// Returns whether the form has the list that these tasks came from.
     pub(super) fn has_source(&self, form: &TasksForm) -> bool {
         self.source == form.source && self.typed == form.typed
     }

@@ -1,8 +1,7 @@
 //! Tests of long lists, and of the order of their rows.
 
-use super::{MARS, VENUS, answer, deliver, judged, run, start, table, with_tasks};
+use super::{DONE, MARS, VENUS, answer, deliver, judged, run, start, table, with_tasks};
 use crate::lab::prompts::figures::TaskOrder;
-use crate::lab::prompts::plan::TaskNews;
 use crate::lab::{LabCommand, LabTab};
 use crate::state::Effect;
 use crate::state::tests::{JobUpdate, Request, update_job};
@@ -65,8 +64,7 @@ fn a_thousand_prompts_under_four_settings_can_be_stopped_at_any_time() {
                 answer(&mut state, id, (task, pane), (seed, word));
             }
         }
-        let (secs, drawing_secs) = (1.0, 1.0);
-        deliver(&mut state, id, task, TaskNews::Done { secs, drawing_secs });
+        deliver(&mut state, id, task, DONE);
     }
     assert_eq!(
         table(&state).summary(),

@@ -84,6 +84,12 @@ pub(super) fn answer(
     deliver(state, id, task, TaskNews::Answered(vec![text]));
 }
 
+/// The end of a task that took a second.
+pub(super) const DONE: TaskNews = TaskNews::Done {
+    secs: 1.0,
+    drawing_secs: 1.0,
+};
+
 /// Delivers all answers: the first pane is right, and the others are right every other time.
 pub(super) fn answer_all(state: &mut AppState, id: GenerationId) {
     for task in 0..2 {
@@ -94,15 +100,7 @@ pub(super) fn answer_all(state: &mut AppState, id: GenerationId) {
             answer(state, id, (task, pane), (0, right));
             answer(state, id, (task, pane), (1, wrong));
         }
-        deliver(
-            state,
-            id,
-            task,
-            TaskNews::Done {
-                secs: 1.0,
-                drawing_secs: 1.0,
-            },
-        );
+        deliver(state, id, task, DONE);
     }
 }
 
@@ -147,15 +145,7 @@ pub(super) fn deliver_exact(state: &mut AppState, id: GenerationId, task: usize,
         refusal: None,
     };
     deliver(state, id, task, TaskNews::Exact(exact));
-    deliver(
-        state,
-        id,
-        task,
-        TaskNews::Done {
-            secs: 1.0,
-            drawing_secs: 1.0,
-        },
-    );
+    deliver(state, id, task, DONE);
 }
 
 /// A state with a complete curve.

@@ -3,7 +3,7 @@
 use egui::{Align, Layout, Popup, Ui};
 
 use crate::design::widgets::{Chip, Number, menu_item};
-use crate::lab::frame::setup::row_ui;
+use crate::lab::frame::setup::{menu_choices_ui, menu_row_ui, row_ui};
 use crate::lab::stability::{StabilityAxes, StabilityRun, StabilityScope};
 use crate::plots::count;
 use crate::state::AppState;
@@ -18,20 +18,11 @@ pub(super) fn choices_ui(ui: &mut Ui, state: &mut AppState) {
 
 /// Draws the menu of the two settings that the map varies.
 fn axes_ui(ui: &mut Ui, axes: &mut StabilityAxes) {
-    row_ui(ui, "Over", |ui| {
-        let name = format!("Map over {}", axes.name());
-        let response = ui.add(Chip::new(axes.name()).name(&name).chevron());
-        Popup::menu(&response)
-            .width(160.0)
-            .gap(4.0)
-            .accessible_name("Map over")
-            .show(|ui| {
-                for choice in StabilityAxes::ALL {
-                    if menu_item(ui, choice.name(), "", choice == *axes).clicked() {
-                        *axes = choice;
-                    }
-                }
-            });
+    let label = format!("Map over {}", axes.name());
+    let chip = Chip::new(axes.name()).name(&label);
+    menu_row_ui(ui, "Over", chip, ("Map over", 160.0), |ui| {
+        let choices = StabilityAxes::ALL.map(|choice| (choice, choice.name()));
+        menu_choices_ui(ui, choices, axes);
     });
 }
 

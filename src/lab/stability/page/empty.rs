@@ -1,13 +1,13 @@
 //! What the tab shows without a text: the map that will come, without its values.
 
-use egui::{Align2, Rect, Stroke, StrokeKind, Ui, pos2, vec2};
+use egui::{Align2, Rect, Ui, pos2, vec2};
 
 use super::map_rect;
 use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::lab::frame::{Columns, empty};
-use crate::lab::stability::plot::{BELOW, LEFT, TITLE};
+use crate::lab::stability::plot::grid_rect;
 use crate::lab::stability::state::stability_source;
 use crate::plots::{FineGrid, TextRun, paint_text};
 use crate::state::AppState;
@@ -23,13 +23,12 @@ pub(super) fn empty_ui(ui: &mut Ui, columns: Columns, state: &AppState) {
     let run = TextRun::new("Divergence", Face::SmallMedium, theme.text_1);
     let at = pos2(rect.left(), rect.top() + 9.0);
     paint_text(ui, at, Align2::LEFT_CENTER, run);
-    let area = Rect::from_min_max(rect.min + vec2(LEFT, TITLE), rect.max - vec2(2.0, BELOW));
-    let edge = Stroke::new(1.0, theme.stroke_2);
+    let area = grid_rect(rect);
     let size = area.size() / N_CELLS as f32;
     for cell in 0..N_CELLS * N_CELLS {
         let at = vec2((cell % N_CELLS) as f32, (cell / N_CELLS) as f32);
-        let cell = Rect::from_min_size(area.min + at * size, size).shrink(1.0);
-        ui.painter().rect_stroke(cell, 2, edge, StrokeKind::Inside);
+        let cell = Rect::from_min_size(area.min + at * size, size);
+        empty::outline(ui, cell.shrink(1.0));
     }
     if let Some([rows, columns]) = state.lab.stability.axes.axes() {
         let labels = child_ui(ui, rect, "labels");

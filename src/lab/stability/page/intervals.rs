@@ -10,7 +10,7 @@ use crate::lab::stability::StabilityRun;
 use crate::lab::stability::figures::{Flip, StableInterval};
 
 /// Draws the sentence about the text, the interval of each setting, and what changes first.
-pub(super) fn intervals_ui(ui: &mut Ui, run: &StabilityRun, place: Option<usize>) {
+pub(super) fn intervals_ui(ui: &mut Ui, run: &StabilityRun) {
     let theme = Theme::of(ui);
     ui.spacing_mut().item_spacing.y = 6.0;
     ui.horizontal(|ui| {
@@ -23,9 +23,7 @@ pub(super) fn intervals_ui(ui: &mut Ui, run: &StabilityRun, place: Option<usize>
                 })
                 .color(theme.text_1),
         );
-        if let Some(place) = place {
-            badge(ui, place, SMALL_BADGE);
-        }
+        badge(ui, run.text.place, SMALL_BADGE);
         let words = match run.held_step() {
             Some(step) => format!("token {}, {}", step + 1, run.token_words(step)),
             None => counted(run.text.steps.len(), "token"),
@@ -39,7 +37,7 @@ pub(super) fn intervals_ui(ui: &mut Ui, run: &StabilityRun, place: Option<usize>
     }
     for interval in run.intervals.intervals() {
         ui.separator();
-        interval_ui(ui, interval, run, place);
+        interval_ui(ui, interval, run);
     }
     let changes = run.first_changes();
     if changes.is_empty() {
@@ -68,7 +66,7 @@ fn change_ui(ui: &mut Ui, value: &str, change: &str) {
 
 /// Draws the range of a setting, with the proven interval, the values around it that are unknown, and
 /// the current value.
-fn interval_ui(ui: &mut Ui, interval: &StableInterval, run: &StabilityRun, place: Option<usize>) {
+fn interval_ui(ui: &mut Ui, interval: &StableInterval, run: &StabilityRun) {
     let theme = Theme::of(ui);
     let name = interval.parameter.name();
     let value_words = |value| interval.value_words(&run.text.config.chain, value);
@@ -104,7 +102,7 @@ fn interval_ui(ui: &mut Ui, interval: &StableInterval, run: &StabilityRun, place
     let y = rect.center().y;
     let rail = Rect::from_min_max(pos2(rect.left(), y - 2.0), pos2(rect.right(), y + 2.0));
     ui.painter().rect_filled(rail, 2, theme.surface_4);
-    let color = place.map_or(theme.text_1, |place| theme.pane(place));
+    let color = theme.pane(run.text.place);
     let next = |flip: &Option<Flip>, end| flip.as_ref().map_or(end, |flip| flip.value);
     let unknown = [
         interval

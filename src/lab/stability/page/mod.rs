@@ -82,7 +82,7 @@ fn form_ui(ui: &mut Ui, state: &mut AppState) {
     let run = state.lab.stability.run.as_ref();
     if let Some(run) = run {
         ui.separator();
-        intervals_ui(ui, run, Some(run.text.place));
+        intervals_ui(ui, run);
     }
 }
 

@@ -68,7 +68,7 @@ impl Arguments {
         ];
         let folder = self.export.as_deref();
         let style = self.style;
-        let export = folder.map(|folder| move || export(folder, record, style));
+        let export = folder.map(|folder| move || export(folder, record, style, finished_at));
         let export = export.as_ref().map(|export| export as &dyn Fn() -> _);
         let shown = self.shown(&swept.results);
         write_outputs(&outputs, || tables(&swept.results, &shown), export)
@@ -108,8 +108,8 @@ fn export(
     folder: &Path,
     record: SweepRecord<'_>,
     style: ExportStyleArguments,
+    finished_at: u64,
 ) -> Result<(), String> {
-    let finished_at = unix_time_secs();
     let reader = style.csv_reader();
     let table = |table: Vec<u8>| reader.table(dated_table(&table, finished_at));
     let mut files = vec![

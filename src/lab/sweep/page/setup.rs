@@ -1,14 +1,14 @@
 //! The setup: what to vary, what stays the same, and what the sweep costs.
 
-use egui::{Label, Popup, TextEdit, Ui};
+use egui::{Label, TextEdit, Ui};
 
 use crate::analysis::sweep::{Keep, Parameter};
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::design::widgets::{Chip, cut_note, field_frame, long_text, menu_item};
 use crate::lab::LabCommand;
-use crate::lab::frame::setup::{axes_ui, base_ui, number_ui, row_ui};
-use crate::lab::frame::{Foot, Labels, Note};
+use crate::lab::frame::setup::{axes_ui, base_ui, menu_choices_ui, menu_row_ui, number_ui, row_ui};
+use crate::lab::frame::{Foot, Labels, Progress};
 use crate::lab::sweep::state::{sweep_base, sweep_blocking_reason, sweep_cost};
 use crate::lab::sweep::{SweepCommand, SweepRun};
 use crate::state::{AppState, Command};
@@ -45,24 +45,18 @@ fn prompts_ui(ui: &mut Ui, state: &mut AppState) {
     const CURRENT: &str = "current prompt";
     const LIST: &str = "a list";
     let form = &mut state.lab.sweep.form;
-    row_ui(ui, "Prompts", |ui| {
-        let current = if form.own_prompts { LIST } else { CURRENT };
-        let name = format!("Prompts: {current}");
-        let response = ui.add(Chip::new(current).name(&name).chevron());
-        Popup::menu(&response)
-            .width(180.0)
-            .gap(4.0)
-            .accessible_name("Prompts")
-            .show(|ui| {
-                for (label, own) in [("Current prompt", false), ("A list", true)] {
-                    if menu_item(ui, label, "", form.own_prompts == own).clicked() {
-                        if own && form.prompts.is_empty() {
-                            form.prompts.clone_from(&state.prompt.text);
-                        }
-                        form.own_prompts = own;
-                    }
+    let current = if form.own_prompts { LIST } else { CURRENT };
+    let label = format!("Prompts: {current}");
+    let chip = Chip::new(current).name(&label);
+    menu_row_ui(ui, "Prompts", chip, ("Prompts", 180.0), |ui| {
+        for (label, own) in [("Current prompt", false), ("A list", true)] {
+            if menu_item(ui, label, "", form.own_prompts == own).clicked() {
+                if own && form.prompts.is_empty() {
+                    form.prompts.clone_from(&state.prompt.text);
                 }
-            });
+                form.own_prompts = own;
+            }
+        }
     });
     if form.own_prompts {
         let edit = long_text(&mut form.prompts)
@@ -76,20 +70,10 @@ fn prompts_ui(ui: &mut Ui, state: &mut AppState) {
 }
 
 fn keep_ui(ui: &mut Ui, keep: &mut Keep) {
-    row_ui(ui, "Keep", |ui| {
-        let name = format!("Keep: {}", keep.name());
-        let response = ui.add(Chip::new(keep.name()).name(&name).chevron());
-        Popup::menu(&response)
-            .width(220.0)
-            .gap(4.0)
-            .accessible_name("Keep")
-            .show(|ui| {
-                for choice in Keep::ALL {
-                    if menu_item(ui, choice.name(), "", choice == *keep).clicked() {
-                        *keep = choice;
-                    }
-                }
-            });
+    let label = format!("Keep: {}", keep.name());
+    let chip = Chip::new(keep.name()).name(&label);
+    menu_row_ui(ui, "Keep", chip, ("Keep", 220.0), |ui| {
+        menu_choices_ui(ui, Keep::ALL.map(|choice| (choice, choice.name())), keep);
     });
 }
 
@@ -128,13 +112,10 @@ pub(super) fn foot(state: &AppState) -> Foot {
         stop_hint: "The texts so far are kept",
     };
     let run = state.lab.sweep.run.as_ref();
-    let progress = |run: &SweepRun| {
-        let share = run.progress.fraction() as f32;
-        (Some(share), run.done_words())
+    let progress = |run: &SweepRun| Progress {
+        share: Some(run.progress.fraction() as f32),
+        done: run.done_words(),
+        left: run.left_words().unwrap_or_default(),
     };
-    let mut foot = Foot::new(labels, run, progress, sweep_blocking_reason(state));
-    if let (Some(Note::Progress(_, _, left)), Some(run)) = (&mut foot.note, run) {
-        *left = run.left_words().unwrap_or_default();
-    }
-    foot
+    Foot::new(labels, run, progress, sweep_blocking_reason(state))
 }

@@ -33,7 +33,7 @@ pub(crate) struct SweepMap {
 /// A pane whose settings lie on the map.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Mark {
-    /// The pane's index.
+    /// The place of the pane, which determines its letter and color.
     pub pane: usize,
     /// The row and the column, with a fraction between two of them.
     pub at: [f64; 2],

@@ -86,6 +86,39 @@ impl Router {
     };
 }
 
+const NORMALIZES: Key = Key::new("norm_topk_prob", "expert_weights_norm");
+const SCALE: Key = Key::new("routed_scaling_factor", "expert_weights_scale");
+const N_GROUPS: Key = Key::new("n_group", "expert_group_count");
+const N_CHOSEN_GROUPS: Key = Key::new("topk_group", "expert_group_used_count");
+
+impl Experts {
+    /// Reads a mixture with the router of DeepSeek-V3 and a shared expert: sigmoids, a bias for the
+    /// choice, and groups.
+    pub(super) fn deepseek_v3(facts: &Facts<'_>) -> Result<Self, EngineError> {
+        let n_groups = facts.size(N_GROUPS)?.unwrap_or(1);
+        let groups = ExpertGroups {
+            n_groups,
+            n_chosen: facts.size(N_CHOSEN_GROUPS)?.unwrap_or(1),
+        };
+        let keys = ExpertKeys {
+            n_experts: Key::new("n_routed_experts", "expert_count"),
+            ..ExpertKeys::USUAL
+        };
+        Ok(Self {
+            router: Router {
+                scoring: Scoring::Sigmoid,
+                normalizes: facts.flag(NORMALIZES)?.unwrap_or(!facts.is_gguf()),
+                eps: 1e-20,
+                scale: facts.number(SCALE)?.unwrap_or(1.0),
+                choice_bias: true,
+                groups: (n_groups > 1).then_some(groups),
+            },
+            beside: Beside::SharedExpert,
+            ..keys.read(facts)?
+        })
+    }
+}
+
 /// Where a file states the sizes of its mixtures.
 pub(super) struct ExpertKeys {
     pub n_experts: Key,

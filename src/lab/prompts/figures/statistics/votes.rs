@@ -7,10 +7,13 @@ use crate::decoding::SplitMix64;
 /// The most additions for which the probability of a majority is summed exactly.
 const MAX_ADDITIONS: f64 = 2e6;
 
-/// The most additions of the exact sums over all prompts and all numbers of answers, and otherwise how
-/// many answers are drawn, for each prompt at least and at most in so many orders.
+/// The most additions for which the majorities of all prompts are summed exactly.
 const MAX_ALL_ADDITIONS: f64 = 4e8;
+
+/// How many answers are drawn otherwise, over all prompts.
 const N_DRAWN: usize = 20_000_000;
+
+/// The least and the most random orders in which the answers to a prompt are drawn.
 const N_ORDERS: [usize; 2] = [64, 4096];
 
 /// The most answers whose subsets can be counted in a float.

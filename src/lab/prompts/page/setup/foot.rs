@@ -1,6 +1,6 @@
 //! What stands below the form.
 
-use crate::lab::frame::{Foot, Labels, Note};
+use crate::lab::frame::{Foot, Labels, Note, Progress};
 use crate::lab::prompts::PromptsTab;
 use crate::lab::prompts::state::{SweepRun, TaskView, TasksRun, blocking_reason};
 use crate::state::AppState;
@@ -23,10 +23,10 @@ pub(in crate::lab::prompts::page) fn foot(state: &AppState) -> Foot {
         TaskView::AnySetting => !table.is_some_and(TasksRun::is_running),
     };
     let mut foot = if is_sweep {
-        let progress = |run: &SweepRun| (Some(run.fraction()), run.summary());
+        let progress = |run: &SweepRun| Progress::new(Some(run.fraction()), run.summary());
         Foot::new(labels, sweep, progress, blocked)
     } else {
-        let progress = |run: &TasksRun| (Some(run.fraction()), run.summary());
+        let progress = |run: &TasksRun| Progress::new(Some(run.fraction()), run.summary());
         Foot::new(labels, table, progress, blocked)
     };
     if !has_tasks && matches!(foot.note, Some(Note::Words(_))) {

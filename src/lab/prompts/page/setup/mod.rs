@@ -4,7 +4,7 @@ mod checks;
 mod foot;
 mod tasks;
 
-use egui::{Id, Key, Label, Modifiers, Popup, ScrollArea, Ui};
+use egui::{Id, Key, Label, Modifiers, ScrollArea, Ui};
 
 use self::checks::checks_ui;
 pub(super) use self::foot::foot;
@@ -14,10 +14,10 @@ use crate::analysis::sweep::{Axis, Parameter};
 use crate::decoding::FilterKind;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
-use crate::design::widgets::{Chip, cut_note, field_frame, long_text, menu_item, switch_part};
+use crate::design::widgets::{Chip, cut_note, field_frame, long_text, switch_part};
 use crate::generation::formatting::{counted, grouped};
 use crate::lab::LabTab;
-use crate::lab::frame::setup::{axes_ui, number_ui, row_ui};
+use crate::lab::frame::setup::{axes_ui, menu_choices_ui, menu_row_ui, number_ui, row_ui};
 use crate::lab::prompts::figures::tasks::TaskFile;
 use crate::lab::prompts::state::{N_MAX_ANSWERS, N_MAX_TOKENS, StopAt, TaskSource, TaskView};
 use crate::lab::prompts::{PromptsTab, TasksForm};
@@ -145,20 +145,11 @@ fn template_ui(ui: &mut Ui, form: &mut TasksForm) {
 
 /// Draws the menu of where an answer ends.
 fn stop_ui(ui: &mut Ui, stop: &mut StopAt) {
-    row_ui(ui, "Stop", |ui| {
-        let name = format!("Stop: {}", stop.name());
-        let response = ui.add(Chip::new(stop.name()).name(&name).chevron());
-        Popup::menu(&response)
-            .width(180.0)
-            .gap(4.0)
-            .accessible_name("Stop")
-            .show(|ui| {
-                for choice in StopAt::ALL {
-                    if menu_item(ui, choice.name(), "", choice == *stop).clicked() {
-                        *stop = choice;
-                    }
-                }
-            });
+    let label = format!("Stop: {}", stop.name());
+    let chip = Chip::new(stop.name()).name(&label);
+    menu_row_ui(ui, "Stop", chip, ("Stop", 180.0), |ui| {
+        let choices = StopAt::ALL.map(|choice| (choice, choice.name()));
+        menu_choices_ui(ui, choices, stop);
     });
 }
 

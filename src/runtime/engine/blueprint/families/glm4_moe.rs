@@ -3,11 +3,8 @@
 use super::Family;
 use crate::engine::EngineError;
 use crate::engine::blueprint::base::Defaults;
-use crate::engine::blueprint::experts::ExpertKeys;
 use crate::engine::blueprint::facts::{Facts, Key};
-use crate::engine::blueprint::{
-    Beside, Biases, Blueprint, ExpertGroups, Experts, HeadNorm, Naming, Router, Scoring, TensorRole,
-};
+use crate::engine::blueprint::{Beside, Biases, Blueprint, Experts, HeadNorm, Naming, TensorRole};
 
 pub(super) const GLM4_MOE: Family = Family {
     model_type: "glm4_moe",
@@ -29,10 +26,6 @@ pub(super) const GLM4_MOE: Family = Family {
 
 const N_SHARED: Key = Key::new("n_shared_experts", "expert_shared_count");
 const N_DENSE: Key = Key::new("first_k_dense_replace", "leading_dense_block_count");
-const NORMALIZES: Key = Key::new("norm_topk_prob", "expert_weights_norm");
-const SCALE: Key = Key::new("routed_scaling_factor", "expert_weights_scale");
-const N_GROUPS: Key = Key::new("n_group", "expert_group_count");
-const N_CHOSEN_GROUPS: Key = Key::new("topk_group", "expert_group_used_count");
 const HEAD_NORMS: Key = Key::config("use_qk_norm");
 const SCORING: Key = Key::gguf("expert_gating_func");
 /// The number of the sigmoid in GGUF.
@@ -79,30 +72,13 @@ fn experts(facts: &Facts<'_>) -> Result<Experts, EngineError> {
         let name = facts.name(SCORING);
         return Err(facts.unsupported(format!("{name} other than {SIGMOID} in this family")));
     }
-    let keys = ExpertKeys {
-        n_experts: Key::new("n_routed_experts", "expert_count"),
-        ..ExpertKeys::USUAL
-    };
-    let n_groups = facts.size(N_GROUPS)?.unwrap_or(1);
-    let groups = ExpertGroups {
-        n_groups,
-        n_chosen: facts.size(N_CHOSEN_GROUPS)?.unwrap_or(1),
-    };
     let has_shared = facts.size(N_SHARED)?.unwrap_or(1) > 0;
     Ok(Experts {
-        router: Router {
-            scoring: Scoring::Sigmoid,
-            normalizes: facts.flag(NORMALIZES)?.unwrap_or(!facts.is_gguf()),
-            eps: 1e-20,
-            scale: facts.number(SCALE)?.unwrap_or(1.0),
-            choice_bias: true,
-            groups: (n_groups > 1).then_some(groups),
-        },
         beside: if has_shared {
             Beside::SharedExpert
         } else {
             Beside::Nothing
         },
-        ..keys.read(facts)?
+        ..Experts::deepseek_v3(facts)?
     })
 }

@@ -4,12 +4,11 @@
 use super::Family;
 use super::mamba2::{expanded_width, mamba2};
 use crate::engine::EngineError;
-use crate::engine::blueprint::base::{Defaults, FFN_SIZE, N_KV_HEADS};
-use crate::engine::blueprint::experts::ExpertKeys;
+use crate::engine::blueprint::base::{Defaults, FFN_SIZE, N_KV_HEADS, N_MTP_BLOCKS};
 use crate::engine::blueprint::facts::{Facts, Key};
 use crate::engine::blueprint::{
-    Activation, Beside, Blueprint, ExpertGroups, Experts, FeedForward, GatedNorm, LayerPlan,
-    Mamba2, Naming, Norm, Recurrence, Router, Scales, Scoring, StepLimits, Sublayers, TensorRole,
+    Activation, Blueprint, Experts, FeedForward, GatedNorm, LayerPlan, Mamba2, Naming, Norm,
+    Recurrence, Scales, StepLimits, Sublayers, TensorRole,
 };
 
 pub(super) const NEMOTRON_H: Family = Family {
@@ -63,16 +62,11 @@ const MAMBA_HEADS: Key = Key::config("mamba_n_heads");
 const OLDER_HEAD_DIM: Key = Key::config("attention_head_dim");
 const OLDER_KINDS: Key = Key::config("hybrid_override_pattern");
 const SHORTEST_STEP: Key = Key::config("time_step_min");
-const N_MTP_BLOCKS: Key = Key::gguf("nextn_predict_layers");
 const LATENT_SIZE: Key = Key::new("moe_latent_size", "moe_latent_size");
 const SHARED_SIZE: Key = Key::new(
     "moe_shared_expert_intermediate_size",
     "expert_shared_feed_forward_length",
 );
-const NORMALIZES: Key = Key::new("norm_topk_prob", "expert_weights_norm");
-const SCALE: Key = Key::new("routed_scaling_factor", "expert_weights_scale");
-const N_GROUPS: Key = Key::new("n_group", "expert_group_count");
-const N_CHOSEN_GROUPS: Key = Key::new("topk_group", "expert_group_used_count");
 
 /// The head size and the norm's epsilon that transformers assumes.
 const USUAL_HEAD_DIM: usize = 128;
@@ -148,27 +142,7 @@ fn experts(facts: &Facts<'_>) -> Result<Experts, EngineError> {
         let name = facts.name(LATENT_SIZE);
         return Err(facts.unsupported(format!("{name} {size} in this family")));
     }
-    let keys = ExpertKeys {
-        n_experts: Key::new("n_routed_experts", "expert_count"),
-        ..ExpertKeys::USUAL
-    };
-    let n_groups = facts.size(N_GROUPS)?.unwrap_or(1);
-    let groups = ExpertGroups {
-        n_groups,
-        n_chosen: facts.size(N_CHOSEN_GROUPS)?.unwrap_or(1),
-    };
-    Ok(Experts {
-        router: Router {
-            scoring: Scoring::Sigmoid,
-            normalizes: facts.flag(NORMALIZES)?.unwrap_or(!facts.is_gguf()),
-            eps: 1e-20,
-            scale: facts.number(SCALE)?.unwrap_or(1.0),
-            choice_bias: true,
-            groups: (n_groups > 1).then_some(groups),
-        },
-        beside: Beside::SharedExpert,
-        ..keys.read(facts)?
-    })
+    Experts::deepseek_v3(facts)
 }
 
 /// Rejects what this family could have, but its models don't.

@@ -11,7 +11,6 @@ use crate::engine::decoder::batch::{Place, RotaryAngles};
 use crate::engine::decoder::cache::Cache;
 use crate::engine::decoder::cpu::run::CpuRun;
 use crate::engine::{EngineError, ForwardTimes};
-use crate::kernels::soft_cap;
 
 impl Model {
     /// Returns the hidden states of some rows of the last pass, after the last norm.
@@ -79,14 +78,7 @@ impl Model {
         self.weights
             .head()
             .forward(threads, &hidden, inputs, &mut logits);
-        if let Some(scale) = self.blueprint.scales.logit {
-            for logit in &mut logits {
-                *logit *= scale;
-            }
-        }
-        if let Some(cap) = self.blueprint.caps.logit {
-            soft_cap(cap, &mut logits);
-        }
+        self.finish_logits(&mut logits);
         Ok(MtpOutput { logits, hidden })
     }
 

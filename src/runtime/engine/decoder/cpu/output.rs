@@ -39,14 +39,19 @@ impl Model {
             .forward(threads, &buffers.normed, inputs, &mut logits);
         let n_last = n_normed_rows * self.weights.facts.n_vocab;
         let last = logits.get_mut(..n_last).unwrap_or_default();
+        self.finish_logits(last);
+        logits
+    }
+
+    /// Scales and caps logits as the family does.
+    pub(super) fn finish_logits(&self, logits: &mut [f32]) {
         if let Some(scale) = self.blueprint.scales.logit {
-            for logit in &mut *last {
+            for logit in &mut *logits {
                 *logit *= scale;
             }
         }
         if let Some(cap) = self.blueprint.caps.logit {
-            soft_cap(cap, last);
+            soft_cap(cap, logits);
         }
-        logits
     }
 }
