@@ -65,6 +65,22 @@ pub(in crate::lab) fn missing_words(status: Option<&RunStatus>, waiting: &str) -
     }
 }
 
+/// Returns what results show, in words. If they show nothing yet, says that more are `coming`, or that
+/// the run ended too early.
+pub(in crate::lab) fn shown_words(
+    sentences: &[String],
+    status: &RunStatus,
+    coming: &str,
+) -> String {
+    if sentences.is_empty() && status.is_running() {
+        coming.to_owned()
+    } else if sentences.is_empty() {
+        "Too little was measured to say what it shows.".to_owned()
+    } else {
+        sentences.join(" ")
+    }
+}
+
 /// Draws a text as it is, cut at the bottom of the area, or bars if there is none yet.
 pub(in crate::lab) fn text_ui(ui: &mut Ui, area: Rect, text: &str, face: Face) {
     let text = text.trim();

@@ -134,12 +134,8 @@ fn reading_ui(ui: &mut Ui, run: &CacheRun, lab: &CacheLab) {
             ui.add(Label::new(words.color(theme.error)).wrap());
         }
         heading_ui(ui, "What this shows");
-        let sentences = lab.sentences().join(" ");
-        let words = if sentences.is_empty() {
-            "Points appear as they are measured."
-        } else {
-            &sentences
-        };
+        let coming = "Points appear as they are measured.";
+        let words = frame_empty::shown_words(&lab.sentences(), &run.status, coming);
         ui.add(Label::new(Face::Why.text(words).color(theme.text_1)).wrap());
         agreement_ui(ui, lab);
         ui.separator();

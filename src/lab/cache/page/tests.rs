@@ -93,6 +93,16 @@ fn points_appear_as_they_are_measured_and_a_stop_keeps_them() {
 }
 
 #[test]
+fn a_measurement_that_ended_early_promises_nothing() {
+    const COMING: &str = "Points appear as they are measured.";
+    let running = window(measured(1, None));
+    running.get_by_label(COMING);
+    let stopped = window(measured(1, Some(JobUpdate::Stopped)));
+    assert!(!is_shown(&stopped, COMING));
+    stopped.get_by_label("Too little was measured to say what it shows.");
+}
+
+#[test]
 fn a_failure_says_why() {
     let error = "the context is full".to_owned();
     let window = window(measured(0, Some(JobUpdate::Failed { error })));

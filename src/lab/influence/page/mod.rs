@@ -250,12 +250,8 @@ fn reading_ui(ui: &mut Ui, run: &InfluenceRun, results: &InfluenceResults) {
                 .text("What this shows")
                 .color(theme.text_1),
         );
-        let sentences = results.sentences().join(" ");
-        let words = if sentences.is_empty() {
-            "The numbers appear as they are measured."
-        } else {
-            &sentences
-        };
+        let coming = "The numbers appear as they are measured.";
+        let words = frame_empty::shown_words(&results.sentences(), &run.status, coming);
         ui.add(Label::new(Face::Why.text(words).color(theme.text_1)).wrap());
         ui.separator();
         for note in results.notes() {
