@@ -388,6 +388,7 @@ mod fixture {
             grammar_complete: None,
             lineage: Lineage::default(),
             beams: Arc::default(),
+            previous_turn: None,
             not_applied: Vec::new(),
         }
     }

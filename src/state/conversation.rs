@@ -1,8 +1,8 @@
 //! Conversations: the messages before the one to answer.
 
 use super::Prompt;
-use crate::analysis::Thought;
-use crate::generation::{ChatMessage, ChatRole, FinishReason, Generation, PromptForm};
+use crate::analysis::messages_after;
+use crate::generation::{ChatSettings, FinishReason, Generation, PromptForm};
 
 /// Returns whether a text is a complete answer to a message, so that another message can follow it.
 pub(super) fn is_answer(text: &Generation) -> bool {
@@ -24,21 +24,14 @@ impl Prompt {
         let Some(chat) = &text.prompt.chat else {
             return;
         };
-        let mut settings = chat.settings.clone();
-        let message = |role, content| ChatMessage { role, content };
-        let question = message(ChatRole::User, text.prompt.text.clone());
-        let answer = message(ChatRole::Assistant, answer_of(text));
-        settings.history.extend([question, answer]);
+        let settings = ChatSettings {
+            history: messages_after(text),
+            ..chat.settings.clone()
+        };
         self.set_form(PromptForm::Chat(settings));
         self.text.clear();
         self.reading = None;
     }
-}
-
-/// Returns an answer as the template gets it: without its thought and the white space around it.
-fn answer_of(text: &Generation) -> String {
-    let first = Thought::of(text).map_or(0, |thought| thought.steps().end);
-    text.text_from(first).trim().to_owned()
 }
 
 #[cfg(test)]

@@ -63,6 +63,7 @@ fn text(settings: &PaneSettings, vocabulary: &Arc<Vocabulary>) -> Generation {
         grammar_complete: None,
         lineage: Lineage::default(),
         beams: Arc::default(),
+        previous_turn: None,
         not_applied: Vec::new(),
     }
 }

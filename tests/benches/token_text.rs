@@ -148,6 +148,7 @@ fn generation(n_tokens: usize) -> Generation {
         grammar_complete: None,
         lineage: Lineage::default(),
         beams: Arc::default(),
+        previous_turn: None,
         not_applied: Vec::new(),
     }
 }

@@ -9,7 +9,7 @@ use candle_core::quantized::gguf_file::Value;
 use quartet::decoding::TokenId;
 use quartet::engine::{EngineError, LoadedModel};
 use quartet::generation::{
-    ChatMessage, ChatRole, ChatSettings, ChatSupport, PieceKind, PromptText, TemplateSwitch,
+    ChatMessage, ChatSettings, ChatSupport, PieceKind, PromptText, TemplateSwitch,
 };
 use serde_json::json;
 
@@ -397,16 +397,9 @@ fn earlier_messages_are_rendered_before_the_one_to_answer() {
                     {% endfor %}";
     let template = ("chat_template.jinja", template.to_owned());
     let model = folder_with(&[config(false), template]).unwrap();
-    let message = |role, content: &str| ChatMessage {
-        role,
-        content: content.to_owned(),
-    };
     let settings = ChatSettings {
         system: Some("w1".to_owned()),
-        history: vec![
-            message(ChatRole::User, "w2"),
-            message(ChatRole::Assistant, "w3"),
-        ],
+        history: vec![ChatMessage::user("w2"), ChatMessage::assistant("w3")],
         ..ChatSettings::default()
     };
     let prompt = PromptText::chat_with("w4", settings.clone());

@@ -105,6 +105,7 @@ pub fn chat_template(data: &[u8]) {
     let message = |role, content: &str| Message {
         role,
         content: content.to_owned(),
+        thinking: None,
     };
     let content = String::from_utf8_lossy(content);
     let chat = [

@@ -148,6 +148,7 @@ fn mutated_templates_never_cause_a_panic() {
     let chat = [Message {
         role: Role::User,
         content: "Why?".to_owned(),
+        thinking: None,
     }];
     for (entry, start) in fs::read_dir(folder).unwrap().flatten().zip(0..) {
         let source = fs::read(entry.path()).unwrap();

@@ -12,6 +12,7 @@ fn render(source: &str) -> Result<String, ChatError> {
     let message = |role, content: &str| Message {
         role,
         content: content.to_owned(),
+        thinking: None,
     };
     let chat = [
         message(Role::System, "Rhyme. \u{1F98A}"),

@@ -68,6 +68,7 @@ impl Engine {
                 grammar_complete: None,
                 lineage: Lineage::default(),
                 beams: Arc::default(),
+                previous_turn: None,
                 not_applied: Vec::new(),
             })
             .collect();

@@ -22,6 +22,7 @@ fn message(role: Role, content: &str) -> Message {
     Message {
         role,
         content: content.to_owned(),
+        thinking: None,
     }
 }
 

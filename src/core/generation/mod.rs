@@ -40,6 +40,7 @@ pub mod testing;
 mod text_end;
 mod thinking_budget;
 mod token_search;
+mod turns;
 mod vocabulary;
 
 pub use beams::{BeamNode, BeamPass, BeamPlace, Beams};

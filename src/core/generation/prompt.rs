@@ -42,6 +42,28 @@ pub struct ChatSettings {
 pub struct ChatMessage {
     pub role: ChatRole,
     pub content: String,
+    /// What the model thought before it said this, without tags. Most templates drop it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thinking: Option<String>,
+}
+
+impl ChatMessage {
+    /// Creates a message by the user.
+    pub fn user(content: impl Into<String>) -> Self {
+        Self {
+            role: ChatRole::User,
+            content: content.into(),
+            thinking: None,
+        }
+    }
+
+    /// Creates a message by the model.
+    pub fn assistant(content: impl Into<String>) -> Self {
+        Self {
+            role: ChatRole::Assistant,
+            ..Self::user(content)
+        }
+    }
 }
 
 /// Who wrote a message of a chat.

@@ -71,6 +71,9 @@ pub struct Generation {
     pub second_model: Option<Arc<ModelInfo>>,
     pub vocabulary: Arc<Vocabulary>,
     pub prompt: Arc<PromptRecord>,
+    /// The answer before it, if it continues a conversation. Its template got other messages too if
+    /// the conversation began with given ones, and fewer if some were left out.
+    pub previous_turn: Option<Arc<Self>>,
     pub steps: Steps,
     /// Why it ended, or `None` while it is running.
     pub finish: Option<FinishReason>,
@@ -111,6 +114,7 @@ impl Generation {
             second_model: models.second_model,
             vocabulary: models.vocabulary,
             prompt,
+            previous_turn: None,
             steps: Steps::default(),
             finish: None,
             grammar_complete: None,
@@ -128,6 +132,7 @@ impl Generation {
             earlier: self.earlier,
             contradiction: self.contradiction,
             lineage: self.lineage,
+            previous_turn: self.previous_turn,
             ..Self::begin(self.name, self.config, self.prompt, models)
         }
     }

@@ -80,6 +80,7 @@ pub fn generation_of(pieces: &[(Piece, f64)]) -> Generation {
         grammar_complete: None,
         lineage: Lineage::default(),
         beams: Arc::default(),
+        previous_turn: None,
         not_applied: Vec::new(),
     }
 }

@@ -48,6 +48,8 @@ pub enum MessagesError {
 struct Message {
     role: Option<String>,
     content: Option<Value>,
+    #[serde(alias = "reasoning", alias = "thinking")]
+    reasoning_content: Option<String>,
 }
 
 impl Messages {
@@ -81,7 +83,11 @@ impl Messages {
                 "system" | "developer" => return Err(MessagesError::LateSystem { number }),
                 _ => return Err(MessagesError::OtherRole { number, role }),
             };
-            messages.history.push(ChatMessage { role, content });
+            messages.history.push(ChatMessage {
+                role,
+                content,
+                thinking: message.reasoning_content,
+            });
         }
         match messages.history.pop() {
             Some(last) if last.role == ChatRole::User => {
@@ -111,7 +117,7 @@ fn text_of(content: &Value) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::{Messages, MessagesError, N_MAX};
-    use crate::generation::{ChatMessage, ChatRole};
+    use crate::generation::ChatMessage;
 
     #[test]
     fn a_list_and_a_request_are_read_alike() {
@@ -122,16 +128,9 @@ mod tests {
             {"role": "user", "content": "Who are you?"}
         ]"#;
         let request = format!(r#"{{"model": "m", "messages": {list}}}"#);
-        let message = |role, content: &str| ChatMessage {
-            role,
-            content: content.to_owned(),
-        };
         let expected = Messages {
             system: Some("Be kind.".to_owned()),
-            history: vec![
-                message(ChatRole::User, "Hi"),
-                message(ChatRole::Assistant, "Hello!"),
-            ],
+            history: vec![ChatMessage::user("Hi"), ChatMessage::assistant("Hello!")],
             last: "Who are you?".to_owned(),
         };
         for json in [list, &request] {

@@ -194,6 +194,7 @@ impl LoadedModel {
         let message = |role, content: &str| Message {
             role,
             content: content.to_owned(),
+            thinking: None,
         };
         let mut messages = Vec::new();
         if let Some(system) = &settings.system {
@@ -204,7 +205,10 @@ impl LoadedModel {
                 ChatRole::User => Role::User,
                 ChatRole::Assistant => Role::Assistant,
             };
-            messages.push(message(role, &earlier.content));
+            messages.push(Message {
+                thinking: earlier.thinking.clone(),
+                ..message(role, &earlier.content)
+            });
         }
         messages.push(message(Role::User, text));
         template.render(&messages, true, &settings.kwargs)

@@ -14,7 +14,7 @@ use super::served::Served;
 use super::{Connection, ServerError, ServerInfo, ServerKind, StopFlag};
 use crate::decoding::TokenId;
 use crate::decoding::dialect::Dialect;
-use crate::generation::{ChatSettings, Piece, PromptToken};
+use crate::generation::{ChatMessage, ChatSettings, Piece, PromptToken};
 use crate::interop::tools::RequestFormat;
 
 /// llama-server.
@@ -79,11 +79,7 @@ impl ServerApi for LlamaServer {
         if let Some(system) = &settings.system {
             messages.push(json!({ "role": "system", "content": system }));
         }
-        let history = settings.history.iter();
-        messages.extend(
-            history
-                .map(|earlier| json!({ "role": earlier.role.name(), "content": earlier.content })),
-        );
+        messages.extend(settings.history.iter().map(message_value));
         messages.push(json!({ "role": "user", "content": message }));
         let mut body = json!({ "messages": messages });
         if let (false, Some(body)) = (settings.kwargs.is_empty(), body.as_object_mut()) {
@@ -351,6 +347,15 @@ pub(super) fn set(body: &mut Value, name: &str, value: Value) {
     if let Some(fields) = body.as_object_mut() {
         fields.insert(name.to_owned(), value);
     }
+}
+
+/// Returns an earlier message as `/apply-template` takes it.
+fn message_value(message: &ChatMessage) -> Value {
+    let mut value = json!({ "role": message.role.name(), "content": message.content });
+    if let Some(thought) = &message.thinking {
+        value["reasoning_content"] = json!(thought);
+    }
+    value
 }
 
 #[cfg(test)]

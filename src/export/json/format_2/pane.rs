@@ -213,6 +213,7 @@ impl Pane {
             contradiction: None,
             second_model: self.second_model.map(|second| Arc::new(second.0)),
             prompt: Arc::new(prompt.record(&self.timings, &vocabulary)?),
+            previous_turn: None,
             steps: steps.collect::<Result<_, _>>()?,
             finish: self
                 .finish_reason

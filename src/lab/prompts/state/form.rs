@@ -12,7 +12,7 @@ use crate::analysis::sweep::{Axis, Parameter};
 use crate::decoding::FilterKind;
 use crate::export::read_text_at_most;
 use crate::generation::formatting::io_words;
-use crate::generation::{ChatMessage, ChatRole, ChatSettings, Limits, PromptForm, PromptText};
+use crate::generation::{ChatMessage, ChatSettings, Limits, PromptForm, PromptText};
 use crate::lab::prompts::TaskText;
 use crate::lab::prompts::figures::checks::{Answer, Check, Verdict, exact_texts};
 use crate::lab::prompts::figures::tasks::{N_MAX_BYTES, Role, Task, TaskFile, TaskPrompt};
@@ -290,14 +290,10 @@ fn prompt_of(prompt: &TaskPrompt, form: &PromptForm) -> Option<PromptText> {
         messages => (None, messages),
     };
     let (last, earlier) = messages.split_last()?;
-    let earlier = earlier.iter().map(|message| {
-        let role = match message.role {
-            Role::User => ChatRole::User,
-            Role::Assistant => ChatRole::Assistant,
-            Role::System => return None,
-        };
-        let content = message.content.clone();
-        Some(ChatMessage { role, content })
+    let earlier = earlier.iter().map(|message| match message.role {
+        Role::User => Some(ChatMessage::user(&message.content)),
+        Role::Assistant => Some(ChatMessage::assistant(&message.content)),
+        Role::System => None,
     });
     let settings = ChatSettings {
         system: system.cloned(),

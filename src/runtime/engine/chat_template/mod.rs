@@ -68,6 +68,9 @@ pub enum Role {
 pub struct Message {
     pub role: Role,
     pub content: String,
+    /// What the model thought before it said this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thinking: Option<String>,
 }
 
 impl Message {
@@ -78,7 +81,14 @@ impl Message {
             Role::User => "user",
             Role::Assistant => "assistant",
         };
-        context! { role => role, content => self.content.as_str() }
+        let message = context! { role => role, content => self.content.as_str() };
+        match &self.thinking {
+            // gpt-oss has a name of its own for it.
+            Some(thought) => {
+                context! { reasoning_content => thought, thinking => thought, ..message }
+            }
+            None => message,
+        }
     }
 }
 

@@ -1,0 +1,115 @@
+//! The turns of a conversation: a chat answer knows the answer before it.
+
+use std::iter::successors;
+use std::sync::Arc;
+
+use super::{ChatMessage, ChatRole, Generation};
+
+impl Generation {
+    /// Iterates over the answers of its conversation, from this one back to the first.
+    pub fn turns_back(&self) -> impl Iterator<Item = &Self> {
+        successors(Some(self), |turn| turn.previous_turn.as_deref())
+    }
+
+    /// Returns the answers of its conversation, oldest first. This one is the last.
+    pub fn turns(&self) -> Vec<&Self> {
+        let mut turns: Vec<&Self> = self.turns_back().collect();
+        turns.reverse();
+        turns
+    }
+
+    /// Returns how many turns its conversation has so far: 1 for an answer that follows no other.
+    pub fn n_turns(&self) -> usize {
+        self.turns_back().count()
+    }
+
+    /// Returns the answer at this index in its conversation, counted from 0.
+    pub fn turn(&self, index: usize) -> Option<&Self> {
+        let n_after = self.n_turns().checked_sub(index + 1)?;
+        self.turns_back().nth(n_after)
+    }
+
+    /// Returns how many of the turns before it the model did not get, because they were left out to
+    /// make room: always the oldest.
+    pub fn n_left_out(&self) -> usize {
+        let n_before = self.n_turns() - 1;
+        let history = self.prompt.chat.as_ref().map(|chat| &chat.settings.history);
+        let Some(history) = history else {
+            return 0;
+        };
+        let turns = self.turns_back().skip(1);
+        let n_read = history
+            .rchunks(2)
+            .zip(turns)
+            .take_while(|(pair, turn)| asks(pair, turn))
+            .count();
+        n_before - n_read
+    }
+
+    /// Returns a copy that follows this answer in its conversation.
+    #[must_use]
+    pub fn following(self, previous: Option<Arc<Self>>) -> Self {
+        Self {
+            previous_turn: previous,
+            ..self
+        }
+    }
+}
+
+/// Returns whether these are the message of a turn and an answer to it.
+fn asks(pair: &[ChatMessage], turn: &Generation) -> bool {
+    let [message, answer] = pair else {
+        return false;
+    };
+    message.role == ChatRole::User
+        && answer.role == ChatRole::Assistant
+        && message.content == turn.prompt.text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use crate::generation::testing::generation;
+    use crate::generation::{ChatMessage, ChatRecord, Generation};
+
+    /// An answer to a message after `previous`, whose template got these messages before it.
+    fn answer(
+        message: &str,
+        history: Vec<ChatMessage>,
+        previous: Option<Generation>,
+    ) -> Generation {
+        let mut text = generation(&[(" yes", 0.5)]);
+        let mut chat = ChatRecord::default();
+        chat.settings.history = history;
+        let prompt = Arc::make_mut(&mut text.prompt);
+        prompt.text = message.to_owned();
+        prompt.chat = Some(chat);
+        text.following(previous.map(Arc::new))
+    }
+
+    #[test]
+    fn the_turns_of_a_conversation_are_numbered_from_the_oldest() {
+        let first = answer("one", Vec::new(), None);
+        let second = answer("two", Vec::new(), Some(first.clone()));
+        let third = answer("three", Vec::new(), Some(second.clone()));
+        assert_eq!((first.n_turns(), third.n_turns()), (1, 3));
+        assert_eq!(third.turns(), [&first, &second, &third]);
+        assert_eq!(third.turn(0), Some(&first));
+        assert_eq!(third.turn(2), Some(&third));
+        assert_eq!(third.turn(3), None);
+    }
+
+    #[test]
+    fn turns_that_the_model_did_not_get_are_left_out() {
+        let turn = |message: &str| [ChatMessage::user(message), ChatMessage::assistant("yes")];
+        let first = answer("one", Vec::new(), None);
+        let second = answer("two", turn("one").to_vec(), Some(first));
+        assert_eq!(second.n_left_out(), 0);
+        let all = [turn("one"), turn("two")].concat();
+        assert_eq!(answer("three", all, Some(second.clone())).n_left_out(), 0);
+        let cut = turn("two").to_vec();
+        assert_eq!(answer("three", cut, Some(second.clone())).n_left_out(), 1);
+        assert_eq!(answer("three", Vec::new(), Some(second)).n_left_out(), 2);
+    }
+}
