@@ -162,7 +162,7 @@ impl AppState {
             prompt_mode: self.prompt.mode,
             system: self.prompt.system.clone(),
             sends_empty_system: self.prompt.sends_empty_system,
-            chat_history: self.prompt.history.clone(),
+            chat_history: self.given_history(),
             template_kwargs: self.prompt.template_kwargs.clone(),
             panes: Vec::new(),
             pane_places: Vec::new(),

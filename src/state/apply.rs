@@ -37,6 +37,7 @@ impl AppState {
         let wanted = self.wanted_pane_models();
         effects.extend(self.models.follow_panes(wanted));
         effects.extend(self.follow_readers());
+        effects.extend(self.follow_conversation());
         effects
     }
 
@@ -64,11 +65,7 @@ impl AppState {
             }
             Command::Lesson(command) => return self.apply_to_lessons(command),
             Command::PromptEdited => return self.prompt.tokenize(&self.models.main),
-            Command::Reply(id) => self.reply(id),
-            Command::NewConversation => {
-                self.prompt.history.clear();
-                return self.prompt.tokenize(&self.models.main);
-            }
+            Command::Conversation(command) => return self.apply_to_conversation(command),
             Command::SetPromptMode(mode) => {
                 self.prompt.mode = mode;
                 return self.prompt.tokenize(&self.models.main);
@@ -310,10 +307,10 @@ impl AppState {
 
     /// Undoes the last change.
     pub(super) fn undo_change(&mut self) -> Vec<Effect> {
-        let branch = self.undo.branch_to_undo();
-        let mut effects = branch.map_or_else(Vec::new, |branch| {
-            self.show_in_place(branch.pane, branch.before)
-        });
+        let mut effects = Vec::new();
+        for swap in self.undo.swaps_to_undo() {
+            effects.extend(self.show_in_place(swap.pane, swap.before));
+        }
         if let Some(snapshot) = self.undo.step_back() {
             effects.extend(self.restore(snapshot));
         }
@@ -322,10 +319,10 @@ impl AppState {
 
     /// Redoes the last change that was undone.
     pub(super) fn redo_change(&mut self) -> Vec<Effect> {
-        let branch = self.undo.branch_to_redo();
-        let mut effects = branch.map_or_else(Vec::new, |branch| {
-            self.show_in_place(branch.pane, branch.after)
-        });
+        let mut effects = Vec::new();
+        for swap in self.undo.swaps_to_redo() {
+            effects.extend(self.show_in_place(swap.pane, swap.after));
+        }
         if let Some(snapshot) = self.undo.step_forward() {
             effects.extend(self.restore(snapshot));
         }

@@ -99,6 +99,9 @@ impl AppState {
     /// Returns whether generating now could produce a text that the panes don't show yet: the
     /// prompt, the settings or the model changed since the last run.
     pub fn output_is_stale(&self) -> bool {
+        if self.is_replying() {
+            return !self.prompt.text.is_empty();
+        }
         let mut panes = self.panes.iter();
         panes.any(|pane| {
             let model = self.models.of(pane).map(|model| &model.info);

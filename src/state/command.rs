@@ -4,11 +4,11 @@
 use std::path::PathBuf;
 
 use super::{
-    AsideRequest, BranchCommand, Document, DocumentKind, FolderCommand, FolderKind, FuturesCommand,
-    HelpTab, HubCommand, LessonCommand, ModelsCommand, Pace, PaletteCommand, PaneId,
-    PaneModelCommand, PasteCommand, Pin, PresetCommand, PromptMode, RunCommand, RunDocument,
-    RunRequest, RunSetting, ScoreCommand, SecondModelCommand, ServerCommand, SettingsTab,
-    ViewChange, WatermarkCommand,
+    AsideRequest, BranchCommand, ConversationCommand, Document, DocumentKind, FolderCommand,
+    FolderKind, FuturesCommand, HelpTab, HubCommand, LessonCommand, ModelsCommand, Pace,
+    PaletteCommand, PaneId, PaneModelCommand, PasteCommand, Pin, PresetCommand, PromptMode,
+    RunCommand, RunDocument, RunRequest, RunSetting, ScoreCommand, SecondModelCommand,
+    ServerCommand, SettingsTab, ViewChange, WatermarkCommand,
 };
 use crate::decoding::ChainConfig;
 use crate::export::ExportFormat;
@@ -181,10 +181,8 @@ pub enum Command {
 
     /// Restart the engine thread after it died.
     RestartEngine,
-    /// Begin the next message of a chat after the answer of this pane.
-    Reply(PaneId),
-    /// Forget the messages before the one to answer.
-    NewConversation,
+    /// Answer again, edit a message, or begin a new conversation.
+    Conversation(ConversationCommand),
     /// Dismiss the notice at this place; the newest has place 0.
     CloseNotice(usize),
 }

@@ -10,7 +10,7 @@ use crate::generation::{
     ServedModel, TextModels,
 };
 use crate::state::models::open::Inspected;
-use crate::state::panes::pane::PendingGeneration;
+use crate::state::panes::pane::{PendingGeneration, Start};
 use crate::state::runs::RunContext;
 use crate::worker::{Event, GenerationId, ModelSource, Progress, Recorder, ServerEvent};
 
@@ -211,6 +211,9 @@ impl AppState {
     fn on_started(&mut self, ids: &[GenerationId], prompt: &Arc<PromptRecord>) {
         let main = self.models.main.in_use().cloned();
         let second = self.models.second.clone();
+        // The views go to what is being written.
+        self.panes.show_turn(None);
+        self.take_message(prompt);
         for id in ids {
             let Some(pane) = self.panes.running(*id) else {
                 continue;
@@ -228,7 +231,7 @@ impl AppState {
                 name,
                 config,
                 previous,
-                kept,
+                start,
                 own_model,
             } = pending;
             let is_main = own_model.is_none();
@@ -237,37 +240,45 @@ impl AppState {
                 continue;
             };
             // The tokens that stay keep their pins.
-            let continued = kept.is_some();
-            let replaces = kept.as_ref().is_none_or(|kept| kept.replaces);
+            let continued = matches!(start, Start::Text(_));
             let models = TextModels {
                 model: model.info,
                 second_model: None,
                 vocabulary: model.vocabulary,
             };
-            let mut text = match kept {
+            let (mut text, stays) = match start {
                 // The vocabulary of a text from a file has only the tokens that occur in it.
-                Some(kept) => Generation {
-                    vocabulary: models.vocabulary,
-                    beams: Arc::default(),
-                    ..kept.text
-                },
-                None => Generation {
-                    lineage: Lineage { id, origin: None },
-                    ..Generation::begin(name, config, Arc::clone(prompt), models)
-                },
+                Start::Text(kept) => {
+                    let text = Generation {
+                        vocabulary: models.vocabulary,
+                        beams: Arc::default(),
+                        ..kept.text
+                    };
+                    (text, !kept.replaces)
+                }
+                Start::Prompt(new) => {
+                    let origin = new.origin;
+                    let text = Generation {
+                        lineage: Lineage { id, origin },
+                        previous_turn: new.previous_turn,
+                        ..Generation::begin(name, config, Arc::clone(prompt), models)
+                    };
+                    let stays = previous.as_ref().is_some_and(|shown| text.follows(shown));
+                    (text, stays)
+                }
             };
             let second = is_main.then(|| second.used_by(&text.config.chain));
             text.second_model = second.flatten();
             pane.status = PaneStatus::Writing(Recorder { id, text });
-            match previous {
-                Some(previous) if continued && replaces => {
+            match previous.filter(|_| !stays) {
+                Some(previous) if continued => {
                     self.branches.keep(pane_id, previous, self.memory);
                 }
-                Some(previous) if replaces => {
+                Some(previous) => {
                     self.branches
                         .keep_replaced(pane_id, previous, &self.panes, self.memory);
                 }
-                _ => {}
+                None => {}
             }
             // The pinned token disappeared with the previous text.
             self.pin = self.pin.filter(|pin| continued || pin.pane != pane_id);

@@ -7,8 +7,9 @@ use super::{
 };
 use crate::generation::{Continuation, Generation, GenerationConfig, Limits, Lineage, Origin};
 use crate::state::branches::{ContinueRequest, Extension, Upcoming};
+use crate::state::conversation::Ask;
 use crate::state::pane_models::OwnModel;
-use crate::state::panes::pane::Kept;
+use crate::state::panes::pane::{Kept, NewText, Start};
 use crate::state::servers::grouped;
 use crate::worker::{GenerationId, PaneRequest, Request, ServerRequest};
 
@@ -57,7 +58,8 @@ impl AppState {
                 let is_blocked =
                     self.uses_several_models() && self.blocking_reason_of(pane).is_some();
                 let is_valid = pane.settings.chain.validate().is_ok();
-                is_valid && !is_blocked && !self.panes.keeps_given_text(pane)
+                let is_left_out = pane.is_left_out && self.is_replying();
+                is_valid && !is_blocked && !is_left_out && !self.panes.keeps_given_text(pane)
             })
         };
         self.panes.places().filter(is_valid).collect()
@@ -67,6 +69,9 @@ impl AppState {
         let Some(place) = self.place_of(id) else {
             return Vec::new();
         };
+        if let Some(effects) = self.answer_one(id) {
+            return effects;
+        }
         let possible = self
             .pane(id)
             .is_some_and(|pane| self.blocking_reason_of(pane).is_none());
@@ -78,25 +83,48 @@ impl AppState {
         effects
     }
 
-    /// Requests a generation for each of these panes, all in one request so that they decode
+    /// Requests the next text of each of these panes. Those that continue the same prompt decode
     /// together.
     fn request_generation(&mut self, places: &[usize], pause_after: Option<usize>) -> Vec<Effect> {
-        self.runs.number += 1;
+        let panes = places.iter().filter_map(|place| self.panes.get(*place));
+        let asks: Vec<Ask> = panes.map(|pane| self.next_turn(pane)).collect();
+        if asks.iter().all(|ask| ask.new.previous_turn.is_none()) {
+            self.runs.number += 1;
+        } else if self.panes.n_turns() == 1 {
+            // The second turn needs the space. A pressed token opens the dock again.
+            self.view.dock_open = Some(false);
+        }
+        for pane in &mut self.panes {
+            if places.contains(&pane.place) {
+                pane.n_to_leave_out = 0;
+            }
+        }
+        self.request_texts(asks, pause_after)
+    }
+
+    /// Requests these texts. In step mode, pauses after `pause_after` tokens.
+    pub(in crate::state) fn request_texts(
+        &mut self,
+        asks: Vec<Ask>,
+        pause_after: Option<usize>,
+    ) -> Vec<Effect> {
+        let asked = asks.iter().filter_map(|ask| self.place_of(ask.pane));
+        let places: Vec<usize> = asked.collect();
         let n_detail_bytes =
             self.memory
-                .detail_bytes_per_step(places, &self.panes, self.max_steps());
+                .detail_bytes_per_step(&places, &self.panes, self.max_steps());
         let mut requests = Vec::new();
-        for &place in places {
-            let Some(pane) = self.panes.get(place) else {
+        for Ask { pane, prompt, new } in asks {
+            let Some(pane) = self.panes.pane(pane) else {
                 continue;
             };
-            let config = self.config_of(pane);
+            let (id_of_pane, config) = (pane.id, self.config_of(pane));
             let own = self.models.own(pane);
             let (served, model) = OwnModel::address(own.as_ref());
             self.last_id += 1;
             let id = GenerationId(self.last_id);
-            if let Some(pane) = self.panes.get_mut(place) {
-                pane.wait_for(id, config.clone(), own, None);
+            if let Some(pane) = self.panes.pane_mut(id_of_pane) {
+                pane.wait_for(id, config.clone(), own, Start::Prompt(new));
                 // The last token before the pause is only previewed.
                 pane.upcoming = pause_after
                     .map(|n_tokens| Upcoming::expected(id, n_tokens - 1, config.clone()));
@@ -109,26 +137,34 @@ impl AppState {
                         ..Continuation::default()
                     },
                 };
-                requests.push((served, request));
+                requests.push((prompt, (served, request)));
             }
         }
-        let prompt = self.prompt.to_text();
-        let to_engine = |panes| Request::Generate {
-            prompt: prompt.clone(),
-            panes,
-            n_detail_bytes,
-        };
-        let to_server = |panes| ServerRequest::Generate {
-            prompt: prompt.clone(),
-            panes,
-        };
-        self.models
-            .servers
-            .send(&self.panes, requests, to_engine, to_server)
+        let mut effects = Vec::new();
+        for (prompt, requests) in grouped(requests) {
+            let to_engine = |panes| Request::Generate {
+                prompt: prompt.clone(),
+                panes,
+                n_detail_bytes,
+            };
+            let to_server = |panes| ServerRequest::Generate {
+                prompt: prompt.clone(),
+                panes,
+            };
+            effects.extend(
+                self.models
+                    .servers
+                    .send(&self.panes, requests, to_engine, to_server),
+            );
+        }
+        effects
     }
 
     /// Runs all panes with the next seed.
     pub(super) fn try_another_seed(&mut self) -> Vec<Effect> {
+        if self.is_replying() && self.prompt.text.is_empty() {
+            return self.answer_again_in_all();
+        }
         if self.is_running() || self.blocking_reason().is_some() {
             return Vec::new();
         }
@@ -174,7 +210,7 @@ impl AppState {
         let model = OwnModel::local(own.as_ref());
         let config = GenerationConfig { limits, ..config };
         if let Some(pane) = self.panes.get_mut(place) {
-            pane.wait_for(id, config.clone(), own, None);
+            pane.wait_for(id, config.clone(), own, Start::Prompt(NewText::default()));
         }
         effects.push(Effect::Send(Request::Score {
             text,
@@ -221,7 +257,7 @@ impl AppState {
 
     pub(super) fn continuation_request(&mut self, id: PaneId) -> Option<ContinueRequest> {
         let pane = self.pane(id).filter(|pane| self.can_continue(pane))?;
-        let text = pane.generation()?.clone();
+        let text = pane.latest()?.clone();
         let extension = Extension {
             n_kept: text.steps.len(),
             ..Extension::default()
@@ -279,7 +315,7 @@ impl AppState {
             text,
             replaces: extension.branches_by.is_some(),
         };
-        pane.wait_for(generation_id, config.clone(), own, Some(kept));
+        pane.wait_for(generation_id, config.clone(), own, Start::Text(kept));
         pane.upcoming = upcoming;
         let request = PaneRequest {
             id: generation_id,
@@ -376,7 +412,7 @@ impl AppState {
         let read = reading.read.cloned();
         let read = read.unwrap_or_else(|| reading.begin(new_id, self.config_of(pane)));
         self.last_id += 1;
-        let own = self.pane(id).and_then(Pane::generation);
+        let own = self.pane(id).and_then(Pane::latest);
         if let Some(own) = own.filter(|own| !own.is_scored()).cloned() {
             self.branches.keep(id, own, self.memory);
         }

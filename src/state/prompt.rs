@@ -117,6 +117,14 @@ impl PromptLength {
     }
 }
 
+impl PromptLength {
+    /// Writes "112 of 2,048 tokens".
+    pub fn of_context_words(&self) -> String {
+        let n_tokens = grouped(self.n_tokens as f64);
+        format!("{n_tokens} of {}", counted(self.n_max, "token"))
+    }
+}
+
 impl std::fmt::Display for PromptLength {
     /// Writes "10 tokens", followed by the context size if the prompt is too long.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

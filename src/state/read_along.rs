@@ -75,7 +75,7 @@ impl Panes {
     pub(super) fn reading_words(&self) -> Option<String> {
         let mut readings = self.placed().filter_map(|(place, pane)| {
             let read = self.place_of(pane.reads?)?;
-            let has_read = pane.generation().is_some_and(Generation::is_scored);
+            let has_read = pane.latest().is_some_and(Generation::is_scored);
             has_read.then(|| format!("{} reads {}", pane_letter(place), pane_letter(read)))
         });
         let first = readings.next()?;
@@ -91,7 +91,7 @@ impl Panes {
         let Some((id, with)) = pane.and_then(|pane| Some((pane.id, pane.reads?))) else {
             return;
         };
-        let text = self.pane(with).and_then(Pane::generation);
+        let text = self.pane(with).and_then(Pane::latest);
         let text = text.map(|text| text.lineage.id);
         if let Some(pane) = self.pane_mut(id)
             && let PaneStatus::Waiting { pending } | PaneStatus::Reading { pending, .. } =
@@ -116,7 +116,7 @@ impl Panes {
             .pane(id)
             .filter(|pane| pane.status.running().is_none())?;
         let leader = self.pane(pane.reads?)?;
-        let text = leader.generation().filter(|text| !text.steps.is_empty())?;
+        let text = leader.latest().filter(|text| !text.steps.is_empty())?;
         let is_refused = pane.refused_reading.as_ref().is_some_and(|refused| {
             let is_same = refused.text == text.lineage.id && refused.chain == pane.settings.chain;
             is_same && !(refused.is_stopped && leader.status.running().is_some())
@@ -125,7 +125,7 @@ impl Panes {
             return None;
         }
         let model = models.of(pane)?;
-        let read = pane.generation().filter(|read| {
+        let read = pane.latest().filter(|read| {
             read.is_scored()
                 && read.prompt.tokens == text.prompt.tokens
                 && read.model.is_equivalent_to(&model.info)

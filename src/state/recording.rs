@@ -43,7 +43,7 @@ impl MemoryLimits {
         let share =
             |n_bytes: usize, n_panes: usize| n_bytes / n_panes.saturating_mul(max_steps).max(1);
         let others = panes.placed().filter(|(place, _)| !places.contains(place));
-        let texts = others.filter_map(|(_, pane)| pane.generation());
+        let texts = others.filter_map(|(_, pane)| pane.latest());
         let bytes_of = |step: &Step| step.trace.raw.detail.n_bytes();
         let held: usize = texts.flat_map(|text| &text.steps).map(bytes_of).sum();
         let equal = share(budget, panes.len());

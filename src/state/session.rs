@@ -315,7 +315,7 @@ impl AppState {
     pub fn session_key(&self) -> SessionKey {
         let (panes, kept) = self.session_texts();
         let texts = panes.iter().map(|pane| {
-            let text = pane.generation()?;
+            let text = pane.latest()?;
             Some((text.lineage.id, text.steps.len(), text.finish.is_some()))
         });
         SessionKey {

@@ -2,8 +2,8 @@
 //! tab.
 
 use egui::{
-    Align, CursorIcon, Id, Layout, Pos2, Rect, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo,
-    pos2, vec2,
+    Align, CursorIcon, Id, Layout, Popup, Pos2, Rect, Role, Sense, Stroke, StrokeKind, Ui,
+    WidgetInfo, pos2, vec2,
 };
 
 use super::branches::{branch_memory_ui, branches_ui};
@@ -20,11 +20,12 @@ use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
 use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
-use crate::design::widgets::{SMALL_BADGE, badge, checkbox, focus_ring};
+use crate::design::widgets::{Chip, SMALL_BADGE, badge, checkbox, focus_ring, menu_item};
 use crate::lessons::{self, Ring};
 use crate::plots::StepAt;
 use crate::state::{
-    AppState, BranchCommand, BranchesView, Command, DockTab, Pane, PinMove, ViewChange, ViewChoices,
+    AppState, BranchCommand, BranchesView, Command, ConversationCommand, DockTab, Pane, PinMove,
+    ViewChange, ViewChoices,
 };
 use crate::ui::xray::xray_ui;
 
@@ -177,6 +178,9 @@ fn tabs_ui(ui: &mut Ui, frame: DockFrame, state: &mut AppState, commands: &mut V
                 futures_bar_ui(ui, frame.breakpoint, state, commands);
             }
             shown_step_ui(ui, frame, state, commands);
+            if frame.open {
+                shown_turn_ui(ui, state, commands);
+            }
         });
     });
 }
@@ -263,6 +267,35 @@ pub(crate) fn tab_ui(ui: &mut Ui, name: &str, selected: bool) -> bool {
         6,
     );
     response.clicked()
+}
+
+/// Draws the menu of the turns of a conversation: the tabs show the chosen one.
+fn shown_turn_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+    let n_turns = state.panes.n_turns();
+    if n_turns < 2 {
+        return;
+    }
+    let last = n_turns - 1;
+    let shown = state.panes.shown_turn().unwrap_or(last);
+    let words = format!("Turn {} of {n_turns}", shown + 1);
+    let chip = ui.add(
+        Chip::new(&words)
+            .name("The turn that the tabs show")
+            .chevron(),
+    );
+    Popup::menu(&chip)
+        .width(160.0)
+        .gap(4.0)
+        .accessible_name("The turn that the tabs show")
+        .show(|ui| {
+            for turn in 0..n_turns {
+                let label = format!("Turn {}", turn + 1);
+                if menu_item(ui, &label, "", turn == shown).clicked() {
+                    let turn = Some(turn).filter(|turn| *turn < last);
+                    commands.push(Command::Conversation(ConversationCommand::ShowTurn(turn)));
+                }
+            }
+        });
 }
 
 /// Names the pinned token, with buttons that move the pin or remove it. X-ray and Loop also

@@ -66,6 +66,7 @@ pub(crate) mod testing;
 mod text_measures;
 mod toast;
 mod top_bar;
+mod turns;
 mod view_bar;
 mod watermark_dialog;
 mod why;

@@ -91,7 +91,7 @@ mod tests {
         let PaneStatus::Waiting { pending } = &state.panes[0].status else {
             panic!("the pane is not waiting");
         };
-        assert_eq!(pending.kept.as_ref().unwrap().text.text(), " in a");
+        assert_eq!(pending.kept_text().unwrap().text(), " in a");
         assert!(run_on(ready()).is_running(), "it starts with the prompt");
     }
 }

@@ -4,19 +4,20 @@ use egui::{Rect, Stroke, StrokeKind, Ui, pos2, vec2};
 
 use super::empty_pane::empty_pane_ui;
 use super::layout::Breakpoint;
-use super::pane_footer::{edit_footer_ui, footer_ui};
+use super::pane_footer::{edit_footer_ui, footer_ui, message_footer_ui};
 use super::pane_header::header_ui;
 use super::pane_model::{MODEL_LINE, at_bottom_ui, model_notice_ui, pane_model_ui};
 use super::token_text::{
-    EditEnd, TextEnd, TokenTextInput, TokenTextResponse, TokenView, text_height,
+    EditEnd, PaneText, TextEnd, TokenTextInput, TokenTextResponse, text_height,
 };
+use super::turns::turns_ui;
 use crate::design::child_ui::child_ui;
 use crate::design::theme::Theme;
 use crate::design::widgets::{Notice, NoticeKind};
 use crate::generation::Generation;
 use crate::state::{
-    AppState, BranchChange, BranchCommand, BranchTarget, Command, DockTab, InPlaceEdit, Pane,
-    PaneId, PaneStatus, Pin, capitalize,
+    AppState, BranchChange, BranchCommand, BranchTarget, Command, DockTab, InPlaceEdit,
+    MessageEdit, Pane, PaneId, PaneStatus, Pin, capitalize,
 };
 
 /// A pane's place in the window, and what it needs to know about the other panes.
@@ -48,7 +49,7 @@ pub(super) fn pane_ui(
     ui: &mut Ui,
     frame: PaneFrame,
     state: &mut AppState,
-    view: &mut TokenView,
+    view: &mut PaneText,
     commands: &mut Vec<Command>,
 ) -> TokenTextResponse {
     let theme = Theme::of(ui);
@@ -75,6 +76,7 @@ pub(super) fn pane_ui(
     );
     pane_model_ui(ui, (frame.place, header), line, state, commands);
     let mut edit = edit_of(frame.place, state, commands);
+    let mut message_edit = message_edit_of(frame.place, state);
     let response = body_ui(
         ui,
         PaneFrame {
@@ -82,7 +84,7 @@ pub(super) fn pane_ui(
             ..frame
         },
         state,
-        (view, edit.as_mut()),
+        (view, (edit.as_mut(), message_edit.as_mut())),
         commands,
     );
     let inside = footer.shrink2(vec2(12.0, 0.0));
@@ -94,6 +96,10 @@ pub(super) fn pane_ui(
             commands,
         );
         state.branches.edit = Some(edit);
+    } else if let Some(edit) = message_edit {
+        let mut ui = child_ui(ui, inside, "message footer");
+        message_footer_ui(&mut ui, frame.place, &edit, commands);
+        state.branches.message = Some(edit);
     } else if let Some(pane) = state.panes.get(frame.place) {
         let target_step = footer_ui(
             &mut child_ui(ui, inside, "footer"),
@@ -128,7 +134,7 @@ fn body_ui(
     ui: &mut Ui,
     frame: PaneFrame,
     state: &AppState,
-    (view, edit): (&mut TokenView, Option<&mut InPlaceEdit>),
+    (view, edits): (&mut PaneText, Edits<'_>),
     commands: &mut Vec<Command>,
 ) -> TokenTextResponse {
     let Some(pane) = state.panes.get(frame.place) else {
@@ -139,7 +145,11 @@ fn body_ui(
     if let Some(error) = pane.status.failure() {
         rect.max.y -= notice_ui(ui, rect, (pane, error), state, commands);
     }
-    let Some(generation) = pane.generation() else {
+    if pane.has_turns() {
+        let ui = &mut child_ui(ui, rect, "text");
+        return turns_ui(ui, frame, (pane, state), (view, edits), commands);
+    }
+    let Some(generation) = pane.latest() else {
         empty_pane_ui(
             ui,
             rect,
@@ -150,18 +160,40 @@ fn body_ui(
         return TokenTextResponse::default();
     };
     let input = text_input(ui, frame, state, generation);
-    let response = view.editable_ui(&mut child_ui(ui, rect, "text"), input, edit);
-    press_ui(frame, pane.id, response, state, commands);
+    let response = view.text_ui(&mut child_ui(ui, rect, "text"), input, edits.0);
+    text_response_ui(ui, frame, pane.id, response, state, commands);
+    response
+}
+
+/// Applies how the user interacted with the shown text.
+pub(super) fn text_response_ui(
+    ui: &Ui,
+    frame: PaneFrame,
+    pane: PaneId,
+    response: TokenTextResponse,
+    state: &AppState,
+    commands: &mut Vec<Command>,
+) {
+    press_ui(frame, pane, response, state, commands);
     if let Some(step) = response.secondary_clicked {
         // On a token, the popup takes the place of the pane's menu.
         egui::Popup::close_all(ui.ctx());
-        let from = Pin {
-            pane: pane.id,
-            step,
-        };
+        let from = Pin { pane, step };
         commands.push(Command::Branch(BranchCommand::Open(Some(from))));
     }
-    response
+}
+
+/// What is being edited in a pane: its text, or a message.
+pub(super) type Edits<'a> = (Option<&'a mut InPlaceEdit>, Option<&'a mut MessageEdit>);
+
+/// Takes out the edit of a message of this pane.
+fn message_edit_of(place: usize, state: &mut AppState) -> Option<MessageEdit> {
+    let pane = state.panes.get(place)?.id;
+    let edit = state
+        .branches
+        .message
+        .take_if(|edit| edit.at.pane == pane)?;
+    state.can_ask_again(edit.at).then_some(edit)
 }
 
 /// Takes out the edit of this pane's text. If the text can't be continued any more, ends it.
@@ -302,7 +334,7 @@ fn text_end(state: &AppState, pane: &Pane, place: usize) -> TextEnd {
     }
 }
 
-fn text_input<'a>(
+pub(super) fn text_input<'a>(
     ui: &Ui,
     frame: PaneFrame,
     state: &'a AppState,

@@ -17,11 +17,11 @@ use crate::design::fonts::Face;
 use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
 use crate::design::widgets::{Button, focus_ring};
-use crate::generation::formatting::{counted, grouped, speed};
+use crate::generation::formatting::{counted, grouped, pane_letter, speed};
 use crate::generation::{FinishReason, Generation};
 use crate::state::{
-    Action, AppState, BranchCommand, BranchTarget, Command, InPlaceEdit, Pane, PaneStatus,
-    WhatIfSummary, WhatIfs,
+    Action, AppState, BranchCommand, BranchTarget, Command, ConversationCommand, EditScope,
+    InPlaceEdit, MessageEdit, Pane, PaneStatus, WhatIfSummary, WhatIfs,
 };
 
 /// The minimum gap between the text on the left and the text on the right.
@@ -33,16 +33,6 @@ const MIN_NEW_PANE: f32 = 280.0;
 /// The link that continues an interrupted text.
 const CONTINUE: &str = "Continue";
 
-/// The link that begins the next message of a chat.
-const REPLY: &str = "Reply";
-
-/// What a click on the link does.
-#[derive(Clone, Copy)]
-enum Link {
-    Continue,
-    Reply,
-}
-
 /// Draws the footer. Returns the step to scroll to if the user clicked the what-if count.
 pub(super) fn footer_ui(
     ui: &mut Ui,
@@ -53,12 +43,9 @@ pub(super) fn footer_ui(
 ) -> Option<usize> {
     let what_ifs = pane.what_ifs();
     let Some(words) = what_ifs.and_then(WhatIfs::words) else {
-        commands.extend(
-            status_ui(ui, breakpoint, pane, state).map(|link| match link {
-                Link::Continue => Command::Branch(BranchCommand::Continue(pane.id)),
-                Link::Reply => Command::Reply(pane.id),
-            }),
-        );
+        if status_ui(ui, breakpoint, pane, state) {
+            commands.push(Command::Branch(BranchCommand::Continue(pane.id)));
+        }
         return None;
     };
     let clicked = what_if_ui(ui, pane, &words, state);
@@ -111,14 +98,14 @@ pub(super) fn edit_footer_ui(
     });
 }
 
-/// Draws the status on the left and the token counts on the right. Returns the link that was clicked:
-/// "Continue" is offered if the text was interrupted, "Reply" if it is an answer.
-fn status_ui(ui: &mut Ui, breakpoint: Breakpoint, pane: &Pane, state: &AppState) -> Option<Link> {
+/// Draws the status on the left and the token counts on the right. If the text was interrupted, offers
+/// to continue it; returns whether that was clicked.
+fn status_ui(ui: &mut Ui, breakpoint: Breakpoint, pane: &Pane, state: &AppState) -> bool {
     let model_ready = state.models.of(pane).is_some();
     let prices = state.view.prices;
     let theme = Theme::of(ui);
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-        if let Some(generation) = pane.generation() {
+        if let Some(generation) = pane.latest() {
             // Where the text breaks the grammar matters more than the speed, and takes its space.
             let is_wrong = contradiction_of(pane, state).is_some() || break_step(pane).is_some();
             let breakpoint = if is_wrong {
@@ -141,14 +128,12 @@ fn status_ui(ui: &mut Ui, breakpoint: Breakpoint, pane: &Pane, state: &AppState)
                 Some(words) => (false, words, theme.text_2),
                 None => status_text(ui, &pane.status, model_ready),
             };
-            let link = if state.can_continue(pane) {
-                Some((Link::Continue, CONTINUE))
+            let can_continue = state.can_continue(pane);
+            let reserved = if can_continue {
+                Face::Small.width(ui, CONTINUE) + ui.spacing().item_spacing.x
             } else {
-                state.can_reply(pane).then_some((Link::Reply, REPLY))
+                0.0
             };
-            let reserved = link.map_or(0.0, |(_, label)| {
-                Face::Small.width(ui, label) + ui.spacing().item_spacing.x
-            });
             if let Some(found) = contradiction_of(pane, state) {
                 let (words, short) = contradiction_words(found);
                 wrong_ui(ui, &words, &short, reserved);
@@ -169,28 +154,58 @@ fn status_ui(ui: &mut Ui, breakpoint: Breakpoint, pane: &Pane, state: &AppState)
                     ui.add(Label::new(label).truncate());
                 });
             }
-            let (link, label) = link?;
-            link_ui(ui, link, label).then_some(link)
+            can_continue && continue_ui(ui)
         })
         .inner
     })
     .inner
 }
 
-/// Draws a link. Returns whether it was clicked.
-fn link_ui(ui: &mut Ui, link: Link, label: &str) -> bool {
+/// Draws the link that continues the text. Returns whether it was clicked.
+fn continue_ui(ui: &mut Ui) -> bool {
     let theme = Theme::of(ui);
-    let label = Face::Small.text(label).color(theme.text_1);
+    let label = Face::Small.text(CONTINUE).color(theme.text_1);
     let label = Label::new(label.underline()).selectable(false);
     let response = ui.add(label.sense(Sense::click()));
     focus_ring(ui, &response, 4);
-    let hint = match link {
-        Link::Continue => {
-            "Continue where the text was interrupted, with the pane’s current settings"
-        }
-        Link::Reply => "Write the next message. All panes answer it after this text",
-    };
+    let hint = "Continue where the text was interrupted, with the pane’s current settings";
     response.on_hover_text(hint).clicked()
+}
+
+/// Draws the footer of a message that is being edited: the buttons that end editing.
+pub(super) fn message_footer_ui(
+    ui: &mut Ui,
+    place: usize,
+    edit: &MessageEdit,
+    commands: &mut Vec<Command>,
+) {
+    let theme = Theme::of(ui);
+    let letter = pane_letter(place);
+    let keys = key_words(ui, Action::Generate);
+    let can_ask = !edit.text.is_empty();
+    ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+        ui.spacing_mut().interact_size.y = 24.0;
+        ui.spacing_mut().item_spacing.x = 2.0;
+        let mut ended = None;
+        if icon_button(ui, Icon::Close, "Stop editing (Esc)").clicked() {
+            ended = Some(ConversationCommand::Edit(None));
+        }
+        let button = Button::new("Answer again").hint("↵").quiet();
+        if ui.add_enabled(can_ask, button).clicked() {
+            ended = Some(ConversationCommand::FinishEdit(EditScope::Pane));
+        }
+        if ui.available_width() > MIN_NEW_PANE - 60.0 {
+            let button = Button::new("In all panes").hint(&keys).quiet();
+            if ui.add_enabled(can_ask, button).clicked() {
+                ended = Some(ConversationCommand::FinishEdit(EditScope::AllPanes));
+            }
+        }
+        commands.extend(ended.map(Command::Conversation));
+        ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+            let words = Face::Small.text(format!("Only in {letter}"));
+            ui.add(Label::new(words.color(theme.text_2)).truncate());
+        });
+    });
 }
 
 /// Draws how many tokens would change on the left and, if it fits, where the first change is on the

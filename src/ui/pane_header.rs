@@ -280,7 +280,7 @@ fn menu_ui(ui: &mut Ui, state: &AppState, place: usize, commands: &mut Vec<Comma
     let Some(id) = state.panes.get(place).map(|pane| pane.id) else {
         return;
     };
-    for (index, group) in PaneMenuEntry::groups().into_iter().enumerate() {
+    for (index, group) in PaneMenuEntry::groups(state).into_iter().enumerate() {
         if index > 0 {
             ui.separator();
         }

@@ -75,7 +75,12 @@ fn generate_button_ui(ui: &mut Ui, width: f32, state: &AppState, commands: &mut 
     let blocking_reason = state.blocking_reason();
     let is_primary = blocking_reason.is_none() && state.output_is_stale();
     let keys = key_words(ui, Action::Generate);
-    let button = Button::run("Generate", is_primary)
+    let label = if state.is_replying() {
+        "Reply"
+    } else {
+        "Generate"
+    };
+    let button = Button::run(label, is_primary)
         .icon(Icon::Play)
         .hint(&keys)
         .width(width);

@@ -28,7 +28,7 @@ use super::score_dialog::score_dialog_ui;
 use super::settings_dialog::settings_dialog_ui;
 use super::tab_order::TabOrder;
 use super::toast::toast_ui;
-use super::token_text::TokenView;
+use super::token_text::PaneText;
 use super::top_bar::top_bar_ui;
 use super::view_bar::{ViewBarInput, view_bar_ui};
 use super::watermark_dialog::watermark_dialog_ui;
@@ -49,7 +49,7 @@ const REVIEW_BUDGET: Duration = Duration::from_millis(6);
 #[derive(Debug, Default)]
 pub struct WindowUi {
     prompt_card: PromptCard,
-    token_views: BTreeMap<PaneId, TokenView>,
+    token_views: BTreeMap<PaneId, PaneText>,
     /// The step hovered in a plot in the previous frame.
     hovered_in_plot: Option<StepAt>,
     /// The place of the pane whose text had keyboard focus in the previous frame.

@@ -29,6 +29,8 @@ pub enum OriginChange {
     Settings,
     /// It continued with a different seed.
     Seed,
+    /// It answers another message in place of the one that its parent answers.
+    Message,
 }
 
 impl Generation {
@@ -44,6 +46,7 @@ impl Generation {
             }
             OriginChange::Settings => self.config.chain.to_string(),
             OriginChange::Seed => format!("seed {}", self.config.seed),
+            OriginChange::Message => format!("answers ‘{}’", one_line(&self.prompt.text)),
         })
     }
 
@@ -62,6 +65,17 @@ impl Generation {
         let text = String::from_utf8_lossy(&bytes);
         let words: Vec<&str> = text.split_whitespace().collect();
         words.join(" ") + if is_cut { "…" } else { "" }
+    }
+}
+
+/// Returns the beginning of a message on one line.
+fn one_line(message: &str) -> String {
+    const N_MAX_CHARS: usize = 40;
+    let words: Vec<&str> = message.split_whitespace().collect();
+    let words = words.join(" ");
+    match words.char_indices().nth(N_MAX_CHARS) {
+        Some((end, _)) => format!("{}…", words.get(..end).unwrap_or_default().trim_end()),
+        None => words,
     }
 }
 
@@ -87,6 +101,7 @@ mod tests {
             ),
             (OriginChange::Settings, "T 0.7"),
             (OriginChange::Seed, "seed 42"),
+            (OriginChange::Message, "answers ‘Once there was’"),
         ] {
             let origin = Origin {
                 parent: GenerationId(1),

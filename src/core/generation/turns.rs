@@ -46,6 +46,19 @@ impl Generation {
         n_before - n_read
     }
 
+    /// Returns whether it comes after another text of the same conversation.
+    pub fn follows(&self, other: &Self) -> bool {
+        let mut before = self.turns_back().skip(1);
+        before.any(|turn| turn.lineage.id == other.lineage.id)
+    }
+
+    /// Returns whether both texts, or turns of their conversations, continue the same prompt, or one
+    /// answers again where the other has a turn.
+    pub fn is_related_to(&self, other: &Self) -> bool {
+        let mut turns = self.turns_back();
+        turns.any(|turn| other.turns_back().any(|other| are_related(turn, other)))
+    }
+
     /// Returns a copy that follows this answer in its conversation.
     #[must_use]
     pub fn following(self, previous: Option<Arc<Self>>) -> Self {
@@ -54,6 +67,13 @@ impl Generation {
             ..self
         }
     }
+}
+
+fn are_related(one: &Generation, other: &Generation) -> bool {
+    let parent = |text: &Generation| text.lineage.origin.map(|origin| origin.parent);
+    one.shares_prompt_with(other)
+        || parent(one) == Some(other.lineage.id)
+        || parent(other) == Some(one.lineage.id)
 }
 
 /// Returns whether these are the message of a turn and an answer to it.

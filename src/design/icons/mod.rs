@@ -24,6 +24,8 @@ pub enum Icon {
     Download,
     /// Picks a random seed.
     Dice,
+    /// Edits a text.
+    Edit,
     Export,
     /// A stage that is on.
     Eye,
@@ -63,7 +65,7 @@ pub enum Icon {
 
 impl Icon {
     /// All icons, in the order of the enum.
-    pub const ALL: [Self; 31] = [
+    pub const ALL: [Self; 32] = [
         Self::Again,
         Self::Check,
         Self::Close,
@@ -72,6 +74,7 @@ impl Icon {
         Self::Down,
         Self::Download,
         Self::Dice,
+        Self::Edit,
         Self::Export,
         Self::Eye,
         Self::EyeOff,
@@ -115,6 +118,7 @@ impl Icon {
             Self::Down => drawings::DOWN,
             Self::Download => drawings::DOWNLOAD,
             Self::Dice => drawings::DICE,
+            Self::Edit => drawings::EDIT,
             Self::Export => drawings::EXPORT,
             Self::Eye => drawings::EYE,
             Self::EyeOff => drawings::EYE_OFF,

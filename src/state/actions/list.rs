@@ -10,9 +10,9 @@ use crate::export::ExportFormat;
 use crate::generation::formatting::pane_letter;
 use crate::lab::LabTab;
 use crate::state::{
-    AnswersDocument, AppState, BranchCommand, BranchesView, Command, DockTab, FuturesCommand,
-    HelpTab, LessonCommand, LessonDocument, MAX_PANES, ModelsCommand, Pace, Page, PaneId,
-    PathPurpose, PictureDocument, PictureFormat, Plot, PromptMode, RunCommand, RunDocument,
+    AnswersDocument, AppState, BranchCommand, BranchesView, Command, ConversationCommand, DockTab,
+    FuturesCommand, HelpTab, LessonCommand, LessonDocument, MAX_PANES, ModelsCommand, Pace, Page,
+    PaneId, PathPurpose, PictureDocument, PictureFormat, Plot, PromptMode, RunCommand, RunDocument,
     RunSetting, ScoreCommand, ServerCommand, SettingsTab, TextSize, ThemeChoice, Tint, ViewChange,
     WatermarkCommand,
 };
@@ -33,7 +33,11 @@ fn numbered<T: PartialEq>(all: &[T], value: &T) -> Shortcut {
 
 actions! {
     Generate {
-        name: |state| if state.is_step_mode() { "Keep running" } else { "Generate" },
+        name: |state| match (state.is_step_mode(), state.is_replying()) {
+            (true, _) => "Keep running",
+            (false, true) => "Reply in all panes",
+            (false, false) => "Generate",
+        },
         keys: vec![ENTER.command()],
         help: "generate; in step mode, keep running",
         page: Page::Write,
@@ -55,10 +59,16 @@ actions! {
         },
     }
     AnotherSeed {
-        name: |_| "Generate with another seed",
+        name: |state| if state.is_replying() {
+            "Answer again with another seed"
+        } else {
+            "Generate with another seed"
+        },
         page: Page::Write,
         command: |state| {
-            can_run(state)?;
+            if !state.panes.iter().any(|pane| state.can_answer_again(pane)) {
+                can_run(state)?;
+            }
             Ok(Command::AnotherSeed)
         },
     }
@@ -103,6 +113,50 @@ actions! {
             let pin = needs_pin(state)?;
             only_if(state.can_branch(pin), "This text can’t be continued")?;
             Ok(Command::Branch(BranchCommand::Edit(Some(pin))))
+        },
+    }
+    NewConversation {
+        name: |_| "New conversation",
+        place: "Chat",
+        keys: vec![Shortcut::key("N").command()],
+        help: "set all texts aside and begin a new conversation",
+        page: Page::Write,
+        command: |state| {
+            only_if(state.is_replying(), "Generate an answer in Chat first")?;
+            Ok(Command::Conversation(ConversationCommand::New))
+        },
+    }
+    AnswerAgain {
+        name: |_| "Answer the message of the shown turn again",
+        place: "Chat",
+        keys: vec![Shortcut::key("R")],
+        help: "in Chat, answer again in the focused pane, or that of the pinned token",
+        page: Page::Write,
+        command: |state| {
+            let at = state.turn_to_answer().ok_or("Pin a token of an answer first")?;
+            only_if(state.can_ask_again(at), "This message can’t be answered now")?;
+            Ok(Command::Conversation(ConversationCommand::Again(at)))
+        },
+    }
+    ShowTurnBefore {
+        name: |_| "Show the turn before",
+        place: "Chat",
+        keys: vec![Shortcut::key("ArrowUp").alt()],
+        help: "the turn that plots and X-ray show",
+        page: Page::Write,
+        command: |state| {
+            let turn = state.neighboring_turn(false).ok_or("There is no turn before")?;
+            Ok(Command::Conversation(ConversationCommand::ShowTurn(Some(turn))))
+        },
+    }
+    ShowTurnAfter {
+        name: |_| "Show the turn after",
+        place: "Chat",
+        keys: vec![Shortcut::key("ArrowDown").alt()],
+        page: Page::Write,
+        command: |state| {
+            let turn = state.neighboring_turn(true).ok_or("There is no turn after")?;
+            Ok(Command::Conversation(ConversationCommand::ShowTurn(Some(turn))))
         },
     }
     DrawFutures {

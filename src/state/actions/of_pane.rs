@@ -4,8 +4,8 @@ use super::Shortcut;
 use super::conditions::only_if;
 use crate::interop::tools::Tool;
 use crate::state::{
-    AppState, BranchCommand, Command, MAX_PANES, Pane, PaneId, PaneModelCommand, PasteCommand,
-    PromptMode, ScoreCommand, WatermarkCommand,
+    AppState, BranchCommand, Command, ConversationCommand, MAX_PANES, Pane, PaneId,
+    PaneModelCommand, PasteCommand, ScoreCommand, WatermarkCommand,
 };
 
 /// What the user can do with a pane.
@@ -18,8 +18,8 @@ pub enum PaneAction {
     RunAlone,
     Stop,
     Continue,
-    /// Begin the next message of a chat.
-    Reply,
+    /// Leave it out when a message goes to all panes, or include it again.
+    LeaveOut,
     ShowEarlier,
     CopyText,
     Score,
@@ -44,17 +44,22 @@ pub enum PaneMenuEntry {
 
 impl PaneMenuEntry {
     /// Returns the entries in groups, which lines separate.
-    pub fn groups() -> [Vec<Self>; 3] {
+    pub fn groups(state: &AppState) -> [Vec<Self>; 3] {
         use PaneAction::{
-            ChooseModel, CopyText, Duplicate, PasteSettings, Remove, Rename, ResetSettings,
-            RunAlone, Score,
+            ChooseModel, CopyText, Duplicate, LeaveOut, PasteSettings, Remove, Rename,
+            ResetSettings, RunAlone, Score,
+        };
+        let first = if state.is_replying() {
+            [RunAlone, LeaveOut, ChooseModel]
+        } else {
+            [RunAlone, ChooseModel, Score]
         };
         let copies = Self::Submenu {
             label: "Copy settings as",
             actions: Tool::ALL.map(PaneAction::CopySettings).to_vec(),
         };
         [
-            [RunAlone, ChooseModel, Score].map(Self::Action).to_vec(),
+            first.map(Self::Action).to_vec(),
             vec![Self::Action(CopyText), copies, Self::Action(PasteSettings)],
             [Rename, Duplicate, ResetSettings, Remove]
                 .map(Self::Action)
@@ -73,7 +78,7 @@ impl PaneAction {
             Self::RunAlone,
             Self::Stop,
             Self::Continue,
-            Self::Reply,
+            Self::LeaveOut,
             Self::ShowEarlier,
             Self::CopyText,
             Self::Score,
@@ -97,16 +102,19 @@ impl PaneAction {
             Self::ChooseModel => "Model…",
             Self::ReadAlong => "Read along with another pane…",
             Self::RunAlone => {
-                let has_text = state.pane(id).is_some_and(Pane::has_text);
-                if has_text && state.prompt.mode == PromptMode::Chat {
-                    "Answer again"
-                } else {
-                    "Run only this pane"
+                let answers = state.is_replying() && state.pane(id).is_some_and(Pane::has_text);
+                match (answers, state.prompt.text.is_empty()) {
+                    (true, true) => "Answer again",
+                    (true, false) => "Reply only in this pane",
+                    (false, _) => "Run only this pane",
                 }
             }
             Self::Stop => "Stop",
             Self::Continue => "Continue",
-            Self::Reply => "Reply",
+            Self::LeaveOut if state.pane(id).is_some_and(|pane| pane.is_left_out) => {
+                "Include in replies"
+            }
+            Self::LeaveOut => "Leave out of replies",
             Self::ShowEarlier => "Show the earlier text",
             Self::CopyText => "Copy text",
             Self::Score => "A text of your own…",
@@ -141,7 +149,7 @@ impl PaneAction {
             Self::RunAlone => format!("Run only {letter}"),
             Self::Stop => format!("Stop {letter}"),
             Self::Continue => format!("Continue {letter}"),
-            Self::Reply => format!("Reply to the answer of {letter}"),
+            Self::LeaveOut => format!("Leave {letter} out of replies, or include it again"),
             Self::ShowEarlier => format!("Show the earlier text of {letter}"),
             Self::CopyText => format!("Copy the text of {letter}"),
             Self::Score => format!("Score a text with the settings of {letter}…"),
@@ -167,7 +175,7 @@ impl PaneAction {
             | Self::RunAlone
             | Self::Stop
             | Self::Continue
-            | Self::Reply
+            | Self::LeaveOut
             | Self::ShowEarlier
             | Self::CopyText
             | Self::Score
@@ -198,16 +206,19 @@ impl PaneAction {
                 Command::PaneModel(PaneModelCommand::OpenMenu(id))
             }
             Self::RunAlone => {
-                state.blocking_reason_of(pane).map_or(Ok(()), Err)?;
+                if !state.can_answer_again(pane) {
+                    state.blocking_reason_of(pane).map_or(Ok(()), Err)?;
+                }
                 Command::Generate(id)
             }
             Self::Stop => {
                 only_if(is_running, "The pane is not running")?;
                 Command::Stop(id)
             }
-            Self::Reply => {
-                only_if(state.can_reply(pane), "Generate an answer in Chat first")?;
-                Command::Reply(id)
+            Self::LeaveOut => {
+                only_if(state.is_replying(), "Generate an answer in Chat first")?;
+                let leave_out = ConversationCommand::LeaveOut(id, !pane.is_left_out);
+                Command::Conversation(leave_out)
             }
             Self::Continue => {
                 only_if(state.can_continue(pane), "The text has ended")?;

@@ -5,8 +5,7 @@ use super::{BranchChange, BranchCommand, BranchTarget, InPlaceEdit};
 use crate::decoding::TokenId;
 use crate::generation::hosts::STEPS;
 use crate::generation::{FinishReason, Generation, GenerationId, OriginChange, Step};
-use crate::state::conversation::is_answer;
-use crate::state::panes::undo::TextBranch;
+use crate::state::panes::undo::TextSwap;
 use crate::state::{AppState, Effect, Pane, PaneId, Pin};
 
 impl AppState {
@@ -87,20 +86,6 @@ impl AppState {
         self.branch(from, BranchChange::Tokens(tokens), target)
     }
 
-    /// Returns whether a message can follow the text of a pane.
-    pub fn can_reply(&self, pane: &Pane) -> bool {
-        let is_idle = pane.status.running().is_none() && self.runs.opened.is_none();
-        is_idle && self.lessons.run().is_none() && pane.generation().is_some_and(is_answer)
-    }
-
-    /// Begins the next message after the answer of a pane. All panes answer it.
-    pub(in crate::state) fn reply(&mut self, id: PaneId) {
-        let pane = self.panes.pane(id).filter(|pane| self.can_reply(pane));
-        if let Some(text) = pane.and_then(Pane::generation) {
-            self.prompt.reply_to(text);
-        }
-    }
-
     /// Shows the text that the pane showed before its current one. Repeating this cycles through
     /// all of them.
     fn show_earlier(&mut self, id: PaneId) -> Vec<Effect> {
@@ -122,7 +107,7 @@ impl AppState {
     }
 
     /// Shows a text in its pane exactly as it was, with its settings, and selects it.
-    fn show_text(&mut self, id: GenerationId) -> Vec<Effect> {
+    pub(in crate::state) fn show_text(&mut self, id: GenerationId) -> Vec<Effect> {
         if let Some(pane) = self.panes.showing(id) {
             self.pin = self.panes.pin_of_branch(pane);
             return Vec::new();
@@ -147,7 +132,7 @@ impl AppState {
             let finish = generation.finish.as_ref();
             !generation.steps.is_empty() && finish.is_some_and(FinishReason::can_continue)
         };
-        self.can_extend(pane) && pane.generation().is_some_and(interrupted)
+        self.can_extend(pane) && pane.latest().is_some_and(interrupted)
     }
 
     /// Returns whether a text can branch off before this token.
@@ -168,7 +153,7 @@ impl AppState {
             && pane.status.running().is_none()
             && pane.settings.chain.validate().is_ok()
             && self.limits.max_new_tokens > 0
-            && pane.generation().is_some_and(same_model)
+            && pane.latest().is_some_and(same_model)
     }
 
     fn branch(&mut self, from: Pin, change: BranchChange, target: BranchTarget) -> Vec<Effect> {
@@ -203,9 +188,10 @@ impl AppState {
             pane.settings.seed = Some(seed);
         }
         self.branches.dialog = None;
-        let Some(text) = source.status.into_generation() else {
+        let Some(text) = source.generation().cloned() else {
             return Vec::new();
         };
+        let before = source.latest().map(|text| text.lineage.id);
         self.pin = Some(Pin { pane, ..from });
         let n_new = by_hand.len().max(1);
         let extension = Extension {
@@ -216,24 +202,24 @@ impl AppState {
             branches_by: Some(origin),
             ..Extension::default()
         };
-        let before = text.lineage.id;
         let effects = self.request_branch(pane, text, extension);
         let after = self.pane(pane).and_then(|pane| pane.status.running());
-        if let (BranchTarget::InPlace, Some(after)) = (target, after) {
-            self.undo.note_branch(TextBranch {
+        if target == BranchTarget::InPlace && after.is_some() {
+            self.undo.note_swaps(vec![TextSwap {
                 pane,
                 before,
                 after,
-            });
+            }]);
         }
         effects
     }
 
-    /// Shows a text in the pane that showed it, in place of the one that is there or being written.
+    /// Shows a text in the pane that showed it, in place of the one that is there or being written; or
+    /// none. If the conversation has gone on after the text, shows all of it.
     pub(in crate::state) fn show_in_place(
         &mut self,
         pane: PaneId,
-        text: GenerationId,
+        text: Option<GenerationId>,
     ) -> Vec<Effect> {
         let was_running = self.is_running();
         let mut effects: Vec<Effect> = self.panes.stop(pane).into_iter().collect();
@@ -241,7 +227,15 @@ impl AppState {
             // Its remaining events will be ignored, so the generation ends here.
             pane.status.finish(FinishReason::Cancelled);
         }
-        effects.extend(self.show_text(text));
+        match text {
+            Some(text) => {
+                let kept = self.branches.kept.last_with(pane, text);
+                effects.extend(self.show_text(kept.unwrap_or(text)));
+            }
+            None => {
+                self.set_text_aside(pane);
+            }
+        }
         if was_running {
             effects.extend(self.end_run());
         }
@@ -320,6 +314,9 @@ impl AppState {
     /// Returns whether any of these texts does not belong to the current prompt and model, so that
     /// all of them start over.
     fn starts_with_prompt(&self, places: &[usize]) -> bool {
+        if self.is_replying() {
+            return !self.prompt.text.is_empty();
+        }
         let is_new = |pane: &Pane| {
             let model = self.models.of(pane).map(|model| &model.info);
             pane.generation().is_none_or(|generation| {
@@ -396,7 +393,7 @@ impl AppState {
         n_new: usize,
     ) -> Option<ContinueRequest> {
         let pane = self.pane(id).filter(|pane| self.can_continue(pane))?;
-        let text = pane.generation()?.clone();
+        let text = pane.latest()?.clone();
         let n_kept = text.steps.len();
         let extension = Extension {
             n_kept,

@@ -24,7 +24,7 @@ pub use tree::{BranchRow, BranchTree};
 pub(super) use self::requests::{ContinueRequest, Extension};
 use crate::decoding::TokenId;
 use crate::generation::GenerationId;
-use crate::state::{PaneId, Pin};
+use crate::state::{MessageEdit, PaneId, Pin};
 
 /// The texts that branch off from one another, and the popup that continues from a token.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -33,6 +33,8 @@ pub struct Branches {
     pub dialog: Option<BranchDialog>,
     /// The text that is being edited in place.
     pub edit: Option<InPlaceEdit>,
+    /// The message that is being edited.
+    pub message: Option<MessageEdit>,
     /// The only pane that steps in step mode; `None` for all.
     pub step_pane: Option<PaneId>,
     pub(in crate::state) kept: KeptTexts,

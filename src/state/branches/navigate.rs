@@ -16,7 +16,7 @@ impl Branches {
     }
 
     /// Keeps the text that a new run of a pane replaces, unless the run repeats it or continues
-    /// another prompt.
+    /// another prompt. Of a conversation, everything is kept.
     pub(in crate::state) fn keep_replaced(
         &mut self,
         home: PaneId,
@@ -24,14 +24,16 @@ impl Branches {
         panes: &Panes,
         memory: MemoryLimits,
     ) {
-        let new = panes.pane(home).and_then(Pane::generation);
-        let is_kept = new.is_some_and(|new| new.shares_prompt_with(&old) && !is_rerun(new, &old));
+        let new = panes.pane(home).and_then(Pane::latest);
+        let is_kept = new.is_some_and(|new| {
+            are_answers(new, &old) || (new.shares_prompt_with(&old) && !is_rerun(new, &old))
+        });
         if is_kept {
             self.keep(home, old, memory);
         }
         self.kept.retain(|kept| {
-            let mut shown = panes.texts();
-            shown.any(|text| text.shares_prompt_with(kept.head()))
+            let (mut shown, kept) = (panes.texts(), kept.head());
+            shown.any(|text| are_answers(text, kept) || text.shares_prompt_with(kept))
         });
     }
 
@@ -57,7 +59,7 @@ impl Branches {
 
     /// Returns the text that a pane showed before its current one, or else the last.
     pub(in crate::state) fn earlier(&self, id: PaneId, panes: &Panes) -> Option<GenerationId> {
-        let current = panes.pane(id).and_then(Pane::generation);
+        let current = panes.pane(id).and_then(Pane::latest);
         let current = current.map(|text| text.lineage.id);
         let before = self.texts_of(id).filter(|id| Some(*id) < current).max();
         before.or_else(|| self.texts_of(id).max())
@@ -123,9 +125,7 @@ impl Panes {
     /// Returns the pane that shows this text.
     pub(in crate::state) fn showing(&self, id: GenerationId) -> Option<PaneId> {
         let is_it = |text: &Generation| text.lineage.id == id;
-        let pane = self
-            .iter()
-            .find(|pane| pane.generation().is_some_and(is_it));
+        let pane = self.iter().find(|pane| pane.latest().is_some_and(is_it));
         pane.map(|pane| pane.id)
     }
 
@@ -139,6 +139,11 @@ impl Panes {
             step: fork.min(last),
         })
     }
+}
+
+/// Returns whether both texts answer messages.
+fn are_answers(one: &Generation, other: &Generation) -> bool {
+    one.prompt.chat.is_some() && other.prompt.chat.is_some()
 }
 
 /// Returns whether a run only repeats the text that it replaces.

@@ -39,13 +39,13 @@ impl RunTexts {
                 Some(ShownText {
                     pane: pane.id,
                     place: pane.place,
-                    text: pane.generation()?.clone(),
+                    text: pane.latest()?.clone(),
                 })
             })
             .collect();
         let kept = kept.texts().iter().filter(|kept| {
             let mut shown = panes.iter();
-            shown.any(|shown| shown.text.shares_prompt_with(kept.head()))
+            shown.any(|shown| shown.text.is_related_to(kept.head()))
         });
         Self {
             kept: kept.cloned().collect(),

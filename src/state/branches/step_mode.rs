@@ -79,7 +79,7 @@ impl Pane {
     pub(super) fn upcoming(&self, shared_seed: u64) -> Option<&Step> {
         let upcoming = self.upcoming.as_ref()?;
         let is_valid = self.status.running().is_none()
-            && upcoming.follows(self.generation()?)
+            && upcoming.follows(self.latest()?)
             && upcoming.config.chain == self.settings.chain
             && upcoming.config.seed == self.settings.seed.unwrap_or(shared_seed);
         upcoming.step.as_ref().filter(|_| is_valid)

@@ -1,8 +1,9 @@
 //! The tree of all texts that continue one prompt: those that the panes show, and those kept.
 
-use super::kept_texts::KeptText;
+use std::borrow::Cow;
+
 use crate::analysis::{TreeLine, TreeText, text_tree};
-use crate::generation::formatting::pane_letter;
+use crate::generation::formatting::{counted, pane_letter};
 use crate::generation::{ByteSize, Generation, GenerationId};
 use crate::state::{Branches, MemoryLimits, Panes};
 
@@ -45,13 +46,18 @@ pub struct BranchRow {
 struct TreeKey {
     revision: u64,
     shown: Vec<Option<(GenerationId, usize)>>,
+    shown_turn: Option<usize>,
     selected: Option<usize>,
 }
 
 /// A text of the tree before it gets a row.
 struct Listed<'a> {
     place: Option<usize>,
-    text: std::borrow::Cow<'a, Generation>,
+    /// The id of the text that is shown with it: the last turn of its conversation.
+    id: GenerationId,
+    /// How many turns follow.
+    n_later: usize,
+    text: Cow<'a, Generation>,
 }
 
 impl BranchTree {
@@ -98,10 +104,11 @@ impl Branches {
 
     fn tree_key(&self, panes: &Panes, selected: Option<usize>) -> TreeKey {
         let shown = panes.iter().map(|pane| {
-            let text = pane.generation()?;
+            let text = pane.latest()?;
             Some((text.lineage.id, text.steps.len()))
         });
         TreeKey {
+            shown_turn: panes.shown_turn(),
             revision: self.kept.revision(),
             shown: shown.collect(),
             selected,
@@ -124,30 +131,55 @@ impl Branches {
         }
     }
 
-    /// Returns the texts with the prompt of the text at `selected`.
+    /// Returns the texts with the prompt of the text at `selected`. Of a conversation, those are the
+    /// turns with this prompt, whatever follows them.
     fn listed_texts<'a>(&'a self, panes: &'a Panes, selected: Option<usize>) -> Vec<Listed<'a>> {
-        let shown = panes
-            .placed()
-            .filter_map(|(place, pane)| Some((place, pane.generation()?)));
         let reference = selected.and_then(|place| panes.get(place)?.generation());
         let Some(reference) = reference else {
             return Vec::new();
         };
-        let shown = shown
-            .filter(|(_, text)| text.shares_prompt_with(reference))
-            .map(|(place, text)| Listed {
+        let shown = panes.placed().filter_map(|(place, pane)| {
+            let latest = pane.latest()?;
+            let turn = turn_like(latest, reference)?;
+            Some(Listed {
                 place: Some(place),
-                text: std::borrow::Cow::Borrowed(text),
-            });
-        let kept = self.kept.texts().iter();
-        let kept = kept
-            .filter(|kept| kept.head().shares_prompt_with(reference))
-            .map(|kept: &KeptText| Listed {
+                id: latest.lineage.id,
+                n_later: n_later(latest, turn),
+                text: Cow::Borrowed(turn),
+            })
+        });
+        let kept = self.kept.texts().iter().filter_map(|kept| {
+            let head = kept.head();
+            let turn = turn_like(head, reference)?;
+            let is_last = std::ptr::eq(turn, head);
+            Some(Listed {
                 place: None,
-                text: std::borrow::Cow::Owned(kept.generation()),
-            });
+                id: kept.id(),
+                n_later: n_later(head, turn),
+                text: if is_last {
+                    Cow::Owned(kept.generation())
+                } else {
+                    Cow::Borrowed(turn)
+                },
+            })
+        });
         shown.chain(kept).collect()
     }
+}
+
+/// Returns the turn of a conversation that continues the same prompt as `reference`.
+fn turn_like<'a>(latest: &'a Generation, reference: &Generation) -> Option<&'a Generation> {
+    latest
+        .turns_back()
+        .find(|turn| turn.shares_prompt_with(reference))
+}
+
+/// Returns how many turns follow this one.
+fn n_later(latest: &Generation, turn: &Generation) -> usize {
+    let turns = latest.turns_back();
+    turns
+        .take_while(|later| !std::ptr::eq(*later, turn))
+        .count()
 }
 
 impl Listed<'_> {
@@ -160,7 +192,12 @@ impl Listed<'_> {
 }
 
 fn row(listed: &[Listed<'_>], lines: &[TreeLine], line: TreeLine) -> Option<BranchRow> {
-    let Listed { place, text } = listed.get(line.text)?;
+    let Listed {
+        place,
+        id,
+        n_later,
+        text,
+    } = listed.get(line.text)?;
     let parent_place = line
         .parent
         .and_then(|parent| listed.get(lines.get(parent)?.text)?.place);
@@ -169,8 +206,13 @@ fn row(listed: &[Listed<'_>], lines: &[TreeLine], line: TreeLine) -> Option<Bran
         place.is_none().then_some(words)
     };
     let origin = text.origin_words().or_else(without_origin);
+    let later = (*n_later > 0).then(|| counted(*n_later, "later turn"));
+    let origin = match (origin, later) {
+        (Some(origin), Some(later)) => Some(format!("{origin}, {later}")),
+        (origin, later) => origin.or(later),
+    };
     Some(BranchRow {
-        id: text.lineage.id,
+        id: *id,
         place: *place,
         parent: line.parent,
         fork: line.fork,

@@ -3,7 +3,7 @@
 use super::{ByHand, HAND_SCORES, HandToken};
 use crate::decoding::RankedCandidate;
 use crate::generation::Piece;
-use crate::state::AppState;
+use crate::state::Panes;
 
 /// How many of a step's candidates become tokens.
 const N_HELD: usize = 8;
@@ -33,12 +33,11 @@ impl ByHand {
     }
 }
 
-impl AppState {
-    /// Returns the candidates of the pinned step, or of the latest one. The token that was drawn is
-    /// always among them.
-    pub fn held_token(&self) -> Option<HeldToken> {
-        let (pane, index) = self.shown_step()?;
-        let generation = self.panes.get(pane)?.generation()?;
+impl HeldToken {
+    /// Returns the candidates of a step of the pane at this place. The token that was drawn is always
+    /// among them.
+    pub(super) fn of(panes: &Panes, (pane, index): (usize, usize)) -> Option<Self> {
+        let generation = panes.get(pane)?.generation()?;
         let step = generation.steps.get(index)?;
         let head = &step.trace.raw.head;
         let mut candidates: Vec<RankedCandidate> = head.iter().take(N_HELD).copied().collect();
@@ -61,7 +60,7 @@ impl AppState {
                 logit: (ranked.logit + shift).clamp(*range.start(), *range.end()),
             })
             .collect();
-        (tokens.len() >= *super::HAND_TOKENS.start()).then_some(HeldToken {
+        (tokens.len() >= *super::HAND_TOKENS.start()).then_some(Self {
             pane,
             number: index + 1,
             tokens,

@@ -226,6 +226,11 @@ struct HandInputs {
 }
 
 impl AppState {
+    /// Returns the candidates of the pinned step, or of the latest one.
+    pub fn held_token(&self) -> Option<HeldToken> {
+        HeldToken::of(&self.panes, self.shown_step()?)
+    }
+
     /// Returns the place of the pane whose chain is applied by hand.
     pub fn hand_pane(&self) -> usize {
         let chosen = self.by_hand.pane;

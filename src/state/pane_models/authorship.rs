@@ -69,7 +69,7 @@ impl Models {
     /// another one.
     pub fn authorship(&self, pane: &Pane) -> Authorship {
         let next = self.of(pane).map(|model| &*model.info);
-        let text = pane.generation();
+        let text = pane.latest();
         let writer = text.map(|text| Writer::of(text, next));
         let is_same = match (text, next) {
             (Some(text), Some(next)) => {

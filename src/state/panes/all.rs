@@ -86,6 +86,7 @@ impl Panes {
         if self.get(pane.place).is_some() {
             pane.place = self.free_place();
         }
+        pane.shown_turn = self.shown_turn();
         let index = self.0.partition_point(|other| other.place < pane.place);
         self.0.insert(index, pane);
     }
@@ -201,9 +202,26 @@ impl Panes {
         places.map(|place| self.get(place).and_then(&of)).collect()
     }
 
-    /// Returns the texts on screen.
+    /// Returns the panes' texts: the last turn of each conversation.
     pub(in crate::state) fn texts(&self) -> impl Iterator<Item = &Generation> {
-        self.iter().filter_map(Pane::generation)
+        self.iter().filter_map(Pane::latest)
+    }
+
+    /// Returns the index of the turn that the views show; `None` for the last one.
+    pub fn shown_turn(&self) -> Option<usize> {
+        self.first()?.shown_turn
+    }
+
+    /// Lets the views show this turn of every pane; `None` for the last one.
+    pub(in crate::state) fn show_turn(&mut self, turn: Option<usize>) {
+        for pane in self.iter_mut() {
+            pane.shown_turn = turn;
+        }
+    }
+
+    /// Returns how many turns the longest conversation has.
+    pub fn n_turns(&self) -> usize {
+        self.texts().map(Generation::n_turns).max().unwrap_or(0)
     }
 
     /// Returns the panes that show a text, with their letters and names: "A Greedy".

@@ -31,7 +31,7 @@ impl Panes {
         if pane.reads.is_some() {
             return true;
         }
-        let is_given = |pane: &Pane| pane.generation().is_some_and(Generation::is_scored);
+        let is_given = |pane: &Pane| pane.latest().is_some_and(Generation::is_scored);
         is_given(pane) && !self.iter().all(is_given)
     }
 

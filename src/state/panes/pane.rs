@@ -12,7 +12,7 @@ use super::what_if::WhatIfs;
 use crate::analysis::watermark::WatermarkScan;
 use crate::analysis::{Lint, TextMetrics};
 use crate::generation::{
-    FinishReason, Generation, GenerationConfig, PaneModel, PaneSettings, Vocabulary,
+    FinishReason, Generation, GenerationConfig, Origin, PaneModel, PaneSettings, Vocabulary,
 };
 use crate::state::branches::Upcoming;
 use crate::state::pane_models::OwnModel;
@@ -56,6 +56,13 @@ pub struct Pane {
     pub(in crate::state) upcoming: Option<Upcoming>,
     /// The tokens in which the tags and messages of its thinking budgets are spelled.
     pub(in crate::state) thoughts_in: Option<Arc<Vocabulary>>,
+    /// The index of the turn that plots, X-ray and the other views show; `None` for the last one.
+    pub(in crate::state) shown_turn: Option<usize>,
+    /// Whether a message to all panes leaves it out.
+    pub is_left_out: bool,
+    /// How many of the oldest messages its model does not get with the next one, besides those left
+    /// out before.
+    pub(in crate::state) n_to_leave_out: usize,
 }
 
 /// The state of a pane's generation.
@@ -82,6 +89,8 @@ pub enum PaneStatus {
         reason: FinishReason,
         /// The pane's previous text, which it still shows.
         before: Option<Generation>,
+        /// What it was to answer, if it was a message.
+        message: Option<String>,
     },
 }
 
@@ -94,10 +103,29 @@ pub struct PendingGeneration {
     pub config: GenerationConfig,
     /// The pane's previous text, which it shows until the generation starts.
     pub previous: Option<Generation>,
-    /// The text that it continues, or `None` if it continues the prompt alone.
-    pub kept: Option<Kept>,
+    pub start: Start,
     /// The model that generates it, if it is not the main one.
     pub(in crate::state) own_model: Option<OwnModel>,
+}
+
+/// What a generation begins with.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Start {
+    /// A prompt.
+    Prompt(NewText),
+    /// A text, which it continues.
+    Text(Kept),
+}
+
+/// A text that is written from its prompt.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct NewText {
+    /// The message that it answers, if it is an answer.
+    pub message: Option<String>,
+    /// The answer before it in the conversation.
+    pub previous_turn: Option<Arc<Generation>>,
+    /// What makes it differ from the text that it replaces, if it answers again.
+    pub origin: Option<Origin>,
 }
 
 /// The beginning of a text that a generation continues.
@@ -107,6 +135,25 @@ pub struct Kept {
     pub text: Generation,
     /// Whether it branches off, so that the previous text must be kept.
     pub replaces: bool,
+}
+
+impl PendingGeneration {
+    /// Returns the message that it answers, if it is an answer.
+    pub fn message(&self) -> Option<&str> {
+        match &self.start {
+            Start::Prompt(new) => new.message.as_deref(),
+            Start::Text(_) => None,
+        }
+    }
+
+    /// Returns the text that it continues.
+    #[cfg(test)]
+    pub fn kept_text(&self) -> Option<&Generation> {
+        match &self.start {
+            Start::Prompt(_) => None,
+            Start::Text(kept) => Some(&kept.text),
+        }
+    }
 }
 
 impl Pane {
@@ -130,17 +177,20 @@ impl Pane {
             refused_reading: None,
             upcoming: None,
             thoughts_in: None,
+            shown_turn: None,
+            is_left_out: false,
+            n_to_leave_out: 0,
         }
     }
 
-    /// Waits for a text that replaces the current one, or continues a text that is `kept`. A text
-    /// that is being generated is cancelled.
+    /// Waits for a text that replaces the current one, follows it, or continues it. A text that is
+    /// being generated is cancelled.
     pub(in crate::state) fn wait_for(
         &mut self,
         id: GenerationId,
         config: GenerationConfig,
         own: Option<OwnModel>,
-        kept: Option<Kept>,
+        start: Start,
     ) {
         self.running_model = OwnModel::named(own.as_ref());
         self.upcoming = None;
@@ -152,7 +202,7 @@ impl Pane {
             name: self.settings.name.clone(),
             config,
             previous: status.into_generation(),
-            kept,
+            start,
             own_model: own,
         };
         self.status = PaneStatus::Waiting { pending };
@@ -173,14 +223,21 @@ impl Pane {
         self.grammar_break.other_broken_at()
     }
 
-    /// Returns the generation that the pane shows.
-    pub const fn generation(&self) -> Option<&Generation> {
+    /// Returns its text: the last turn, if it is a conversation.
+    pub const fn latest(&self) -> Option<&Generation> {
         self.status.generation()
     }
 
-    /// Returns whether it shows a text with at least one token.
+    /// Returns the text that plots, X-ray and the other views show: the chosen turn, or the last.
+    pub fn generation(&self) -> Option<&Generation> {
+        let latest = self.latest()?;
+        self.shown_turn
+            .map_or(Some(latest), |turn| latest.turn(turn))
+    }
+
+    /// Returns whether it has a text with at least one token.
     pub fn has_text(&self) -> bool {
-        self.generation().is_some_and(|text| !text.steps.is_empty())
+        self.latest().is_some_and(|text| !text.steps.is_empty())
     }
 
     /// Returns whether it shows a text with a token that was picked by hand.
@@ -278,6 +335,7 @@ impl PaneStatus {
         *self = match std::mem::replace(self, Self::Ready) {
             Self::Waiting { pending } | Self::Reading { pending, .. } => Self::Refused {
                 reason,
+                message: pending.message().map(str::to_owned),
                 before: pending.previous,
             },
             Self::Writing(Recorder { mut text, .. }) => {

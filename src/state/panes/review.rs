@@ -63,6 +63,7 @@ impl Panes {
             .find_map(|text| text.config.chain.grammar.clone());
         for pane in self.iter_mut() {
             let n_vocab = models.of(pane).map(|model| model.info.n_vocab);
+            let shown_turn = pane.shown_turn;
             let Pane {
                 settings,
                 status,
@@ -75,14 +76,17 @@ impl Panes {
                 ..
             } = pane;
             let chain = &settings.chain;
-            lints.update(status.generation(), chain, n_vocab);
-            measures.update(status.generation(), status.is_writing());
-            watermark.update(looked_for, status.generation());
-            hand_picks.update(status.generation());
-            grammar_break.update(shared_rule.as_ref(), status.generation());
+            let latest = status.generation();
+            let shown =
+                latest.and_then(|text| shown_turn.map_or(Some(text), |turn| text.turn(turn)));
+            lints.update(shown, chain, n_vocab);
+            measures.update(shown, status.is_writing());
+            watermark.update(looked_for, shown);
+            hand_picks.update(shown);
+            grammar_break.update(shared_rule.as_ref(), shown);
             let seed = settings.seed.unwrap_or(shared_seed);
             let will_be_replaced = status.running().is_some() && !status.is_writing();
-            match status.generation() {
+            match shown {
                 Some(generation) if !will_be_replaced => {
                     complete &= what_ifs.update(generation, chain, seed, has_time);
                 }

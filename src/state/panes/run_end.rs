@@ -40,7 +40,7 @@ impl Runs {
     pub(in crate::state) fn begin(&mut self, panes: &Panes, is_rerun: bool) {
         self.repetition = None;
         let tokens = |pane: &Pane| {
-            let steps = &pane.generation()?.steps;
+            let steps = &pane.latest()?.steps;
             Some((pane.id, steps.iter().map(|step| step.token).collect()))
         };
         let texts: Option<Vec<_>> = panes.iter().map(tokens).collect();
@@ -92,7 +92,7 @@ impl TextsBefore {
     /// Returns whether the panes show exactly these texts.
     fn are_of(&self, panes: &Panes) -> bool {
         let is_same = |(pane, (id, tokens)): (&Pane, &(PaneId, Vec<TokenId>))| {
-            let steps = pane.generation().map(|generation| &generation.steps);
+            let steps = pane.latest().map(|generation| &generation.steps);
             pane.id == *id
                 && steps.is_some_and(|steps| {
                     steps

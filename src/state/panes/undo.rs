@@ -1,4 +1,4 @@
-//! The undo history of the panes' settings, and of the branches that took the place of a text.
+//! The undo history of the panes' settings, and of the texts that took the place of others.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use crate::state::{Pane, PaneId};
 /// The maximum number of undo steps.
 const MAX_STEPS: usize = 100;
 
-/// The undo history of the settings, and of texts that branched in place. It observes snapshots of the
+/// The undo history of the settings, and of texts that took the place of others. It observes snapshots of the
 /// settings and detects changes itself, so it does not matter who made them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Undo {
@@ -22,8 +22,8 @@ pub struct Undo {
     future: Vec<UndoStep>,
     /// Whether the last undo step is still open: further edits of the same value extend it.
     step_open: bool,
-    /// The text that a pane has just branched to. The next observation makes it an undo step.
-    branch: Option<TextBranch>,
+    /// The texts that panes have just changed to. The next observation makes them an undo step.
+    swaps: Vec<TextSwap>,
     /// The panes removed last, oldest first, so that undo restores their texts too.
     removed_panes: VecDeque<Pane>,
 }
@@ -32,16 +32,18 @@ pub struct Undo {
 struct UndoStep {
     change: Change,
     snapshot: Snapshot,
-    /// The text that replaced another one in its pane.
-    branch: Option<TextBranch>,
+    /// The texts that replaced others in their panes.
+    swaps: Vec<TextSwap>,
 }
 
-/// A text that branched off another one and took its place.
+/// A text that took the place of another one, which is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::state) struct TextBranch {
+pub(in crate::state) struct TextSwap {
     pub pane: PaneId,
-    pub before: GenerationId,
-    pub after: GenerationId,
+    /// `None` if the pane was empty.
+    pub before: Option<GenerationId>,
+    /// `None` if the pane is empty now.
+    pub after: Option<GenerationId>,
 }
 
 impl Undo {
@@ -52,7 +54,7 @@ impl Undo {
             past: VecDeque::new(),
             future: Vec::new(),
             step_open: false,
-            branch: None,
+            swaps: Vec::new(),
             removed_panes: VecDeque::new(),
         }
     }
@@ -60,10 +62,11 @@ impl Undo {
     /// Records the current settings. If they changed, this adds an undo step, or extends the last
     /// one if the same value is still being edited.
     pub(in crate::state) fn observe(&mut self, now: Snapshot) {
-        let branch = self.branch.take();
-        let change = match branch {
-            Some(branch) => Some(Change::of_text(branch.pane, &now)),
-            None => Change::between(&self.present, &now),
+        let swaps = std::mem::take(&mut self.swaps);
+        let change = match swaps.as_slice() {
+            [] => Change::between(&self.present, &now),
+            [swap] => Some(Change::of_text(swap.pane, &now)),
+            [..] => Some(Change::of_texts()),
         };
         let Some(change) = change else {
             return;
@@ -83,7 +86,7 @@ impl Undo {
             _ => self.past.push_back(UndoStep {
                 change,
                 snapshot: before,
-                branch,
+                swaps,
             }),
         }
         if self.past.len() > MAX_STEPS {
@@ -92,20 +95,22 @@ impl Undo {
         self.step_open = true;
     }
 
-    /// Notes that a text has branched off another one and takes its place: one undo step, with the
-    /// changes of the settings that the next observation finds.
-    pub(in crate::state) const fn note_branch(&mut self, branch: TextBranch) {
-        self.branch = Some(branch);
+    /// Notes that texts take the place of others: one undo step, with the changes of the settings that
+    /// the next observation finds.
+    pub(in crate::state) fn note_swaps(&mut self, swaps: Vec<TextSwap>) {
+        self.swaps = swaps;
     }
 
-    /// Returns the branch that undo would revert.
-    pub(in crate::state) fn branch_to_undo(&self) -> Option<TextBranch> {
-        self.past.back()?.branch
+    /// Returns the texts that undo would replace again.
+    pub(in crate::state) fn swaps_to_undo(&self) -> Vec<TextSwap> {
+        let last = self.past.back();
+        last.map(|step| step.swaps.clone()).unwrap_or_default()
     }
 
-    /// Returns the branch that redo would show again.
-    pub(in crate::state) fn branch_to_redo(&self) -> Option<TextBranch> {
-        self.future.last()?.branch
+    /// Returns the texts that redo would replace again.
+    pub(in crate::state) fn swaps_to_redo(&self) -> Vec<TextSwap> {
+        let next = self.future.last();
+        next.map(|step| step.swaps.clone()).unwrap_or_default()
     }
 
     /// Closes the last undo step: the next change starts a new one.
@@ -118,13 +123,13 @@ impl Undo {
         let UndoStep {
             change,
             snapshot,
-            branch,
+            swaps,
         } = self.past.pop_back()?;
         let after = std::mem::replace(&mut self.present, snapshot.clone());
         self.future.push(UndoStep {
             change,
             snapshot: after,
-            branch,
+            swaps,
         });
         self.end_step();
         Some(snapshot)
@@ -135,13 +140,13 @@ impl Undo {
         let UndoStep {
             change,
             snapshot,
-            branch,
+            swaps,
         } = self.future.pop()?;
         let before = std::mem::replace(&mut self.present, snapshot.clone());
         self.past.push_back(UndoStep {
             change,
             snapshot: before,
-            branch,
+            swaps,
         });
         self.end_step();
         Some(snapshot)

@@ -56,6 +56,11 @@ impl Change {
         Self::action(format!("text of {}", letter.unwrap_or_default()))
     }
 
+    /// Describes new texts in several panes, or none in any.
+    pub(in crate::state) fn of_texts() -> Self {
+        Self::action("texts of several panes")
+    }
+
     /// Returns whether this change belongs to the same undo step as `earlier`.
     pub(in crate::state) fn continues(&self, earlier: &Self) -> bool {
         self.is_value_edit && self == earlier

@@ -17,8 +17,23 @@ pub struct DivergenceSummary {
     pub step: Option<usize>,
 }
 
-/// Describes where the panes diverge.
+/// Describes where the panes diverge, in the turn that the views show.
 pub fn divergence_summary(state: &AppState) -> DivergenceSummary {
+    let summary = summary_of_turn(state);
+    let n_turns = state.panes.n_turns();
+    if n_turns < 2 {
+        return summary;
+    }
+    let number = state.panes.shown_turn().map_or(n_turns, |turn| turn + 1);
+    let of_turn = |words: &str| format!("Turn {number}: {words}");
+    DivergenceSummary {
+        long: of_turn(&summary.long),
+        short: of_turn(&summary.short),
+        ..summary
+    }
+}
+
+fn summary_of_turn(state: &AppState) -> DivergenceSummary {
     let n_panes = state.panes.len();
     if let Some(words) = state
         .panes
@@ -60,13 +75,22 @@ fn given_words(texts: &[Option<&Generation>]) -> Option<String> {
     }
 }
 
-/// Returns whether all started texts continue the same prompt tokens with the same model.
+/// Returns whether all started texts continue the same prompt tokens, or answer the same message of a
+/// conversation, with the same model.
 pub(in crate::state) fn are_comparable(texts: &[Option<&Generation>]) -> bool {
     let started = || texts.iter().flatten().filter(|text| !text.steps.is_empty());
     let Some(first) = started().next() else {
         return true;
     };
-    started().all(|text| text.shares_prompt_with(first))
+    started().all(|text| text.shares_prompt_with(first) || answer_alike(text, first))
+}
+
+/// Returns whether two texts answer the same message, each after its own turns, with the same model.
+fn answer_alike(one: &Generation, other: &Generation) -> bool {
+    one.previous_turn.is_some()
+        && other.previous_turn.is_some()
+        && one.prompt.text == other.prompt.text
+        && one.model.is_equivalent_to(&other.model)
 }
 
 /// Says why the texts are not compared token by token.

@@ -323,7 +323,7 @@ mod tests {
         let PaneStatus::Waiting { pending } = &window.state().panes[place].status else {
             panic!("pane {place} is not waiting");
         };
-        pending.kept.as_ref().unwrap().text.text()
+        pending.kept_text().unwrap().text()
     }
 
     #[test]

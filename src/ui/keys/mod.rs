@@ -4,8 +4,8 @@ use egui::{Event, Id, Key, KeyboardShortcut, Modifiers, Popup, Response, Ui, Vie
 
 use crate::lab::{lab_keys_ui, run_command};
 use crate::state::{
-    Action, AppState, BranchCommand, Command, DockTab, HelpTab, Page, PasteCommand, Pin, PinMove,
-    RunCommand, ScoreCommand, SettingsTab, Shortcut,
+    Action, AppState, BranchCommand, Command, ConversationCommand, DockTab, HelpTab, Page,
+    PasteCommand, Pin, PinMove, RunCommand, ScoreCommand, SettingsTab, Shortcut,
 };
 use crate::ui::loop_view::{N_PICKS, field_id, numbered_pick};
 
@@ -134,6 +134,15 @@ pub(super) fn keys_ui(
     {
         commands.push(Command::Rename(pane.id));
     }
+    let turns = [
+        Action::ShowTurnBefore,
+        Action::ShowTurnAfter,
+        Action::NewConversation,
+    ];
+    action_keys_ui(ui, &turns, state, commands);
+    if !ui.text_edit_focused() && state.is_replying() {
+        answer_again_key_ui(ui, pane, state, commands);
+    }
     // Only text fields use letters, so in other controls they can be shortcuts.
     if state.pin.is_some() && !ui.text_edit_focused() {
         let actions = [Action::Continue, Action::EditText];
@@ -171,11 +180,28 @@ pub(super) fn keys_ui(
     }
 }
 
+/// Answers again in the pane whose text has the focus or the pinned token.
+fn answer_again_key_ui(
+    ui: &Ui,
+    place: Option<usize>,
+    state: &AppState,
+    commands: &mut Vec<Command>,
+) {
+    let pane = place.and_then(|place| state.panes.get(place));
+    let Some(at) = pane.and_then(|pane| state.turn_of(pane)) else {
+        return;
+    };
+    if state.can_ask_again(at) && pressed(ui, Action::AnswerAgain) {
+        commands.push(Command::Conversation(ConversationCommand::Again(at)));
+    }
+}
+
 /// Returns whether a dialog is open.
 const fn has_dialog(state: &AppState) -> bool {
     state.dialogs.path_field.is_some()
         || state.dialogs.paste.is_some()
         || state.branches.dialog.is_some()
+        || state.branches.message.is_some()
         || state.dialogs.score.is_some()
         || state.dialogs.watermark.is_some()
         || state.export.dialog_open

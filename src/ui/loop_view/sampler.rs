@@ -263,7 +263,7 @@ mod tests {
         let PaneStatus::Waiting { pending } = &state.panes[3].status else {
             panic!("the pane is not waiting");
         };
-        let kept = &pending.kept.as_ref().unwrap().text;
+        let kept = pending.kept_text().unwrap();
         assert_eq!(kept.text(), " in a");
     }
 

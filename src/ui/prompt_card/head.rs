@@ -8,12 +8,14 @@ use egui::{
 use super::history::history_ui;
 use super::starters::{starter_chips_ui, starter_menu_ui};
 use super::switches::switches_ui;
+use super::system_id;
 use super::tokens::TokensView;
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
-use crate::design::widgets::{ControlColors, focus_ring, paint_fill, switch_part};
+use crate::design::widgets::{Chip, ControlColors, focus_ring, paint_fill, switch_part};
 use crate::generation::ChatSupport;
-use crate::state::{AppState, Command, PromptLength, PromptMode};
+use crate::state::{Action, AppState, Command, ConversationCommand, PromptLength, PromptMode};
+use crate::ui::keys::key_words;
 
 /// The maximum width of the token popup, and the maximum height of its tokens, in points.
 const MAX_POPUP: egui::Vec2 = vec2(720.0, 320.0);
@@ -31,12 +33,16 @@ pub(super) fn head_ui(
 ) -> bool {
     let mut changed = false;
     ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-        ui.label(Face::Micro.text("Prompt").color(Theme::of(ui).text_3));
+        let replies = state.is_replying();
+        let label = if replies { "Reply" } else { "Prompt" };
+        ui.label(Face::Micro.text(label).color(Theme::of(ui).text_3));
         changed |= mode_ui(ui, state);
         changed |= switches_ui(ui, state);
         history_ui(ui, state, commands);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if state.prompt.text.is_empty() && state.prompt.history.is_empty() {
+            if replies {
+                conversation_ui(ui, card, state, view, commands);
+            } else if state.prompt.text.is_empty() && state.prompt.history.is_empty() {
                 changed |= starter_chips_ui(ui, state);
             } else {
                 length_ui(ui, card, state, view, commands);
@@ -45,6 +51,43 @@ pub(super) fn head_ui(
         });
     });
     changed
+}
+
+/// Draws what belongs to a conversation: how long it is, the button that begins another one, and the
+/// one that shows the system prompt.
+fn conversation_ui(
+    ui: &mut Ui,
+    card: Rect,
+    state: &AppState,
+    view: &mut TokensView,
+    commands: &mut Vec<Command>,
+) {
+    if state.prompt.length(&state.models.main).is_some() {
+        length_ui(ui, card, state, view, commands);
+    } else if let Some(length) = state.conversation_length() {
+        let words = Face::Micro.text(length.of_context_words());
+        ui.label(words.color(Theme::of(ui).text_3))
+            .on_hover_text("The longest conversation, as its model reads it");
+    }
+    let keys = key_words(ui, Action::NewConversation);
+    let button = ui.add(Chip::new("New conversation").quiet());
+    if button
+        .on_hover_text(format!(
+            "Set all texts aside ({keys}). Undo brings them back"
+        ))
+        .clicked()
+    {
+        commands.push(Command::Conversation(ConversationCommand::New));
+    }
+    let mut shown = ui.data(|data| data.get_temp(system_id())).unwrap_or(false);
+    let system = ui.add(Chip::new("System").quiet());
+    if system
+        .on_hover_text("Show or hide the system prompt, which all next answers get")
+        .clicked()
+    {
+        shown = !shown;
+        ui.data_mut(|data| data.insert_temp(system_id(), shown));
+    }
 }
 
 fn mode_ui(ui: &mut Ui, state: &mut AppState) -> bool {

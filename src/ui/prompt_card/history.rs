@@ -6,7 +6,7 @@ use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::design::widgets::{Chip, menu_item};
 use crate::generation::formatting::counted;
-use crate::state::{AppState, Command, PromptMode};
+use crate::state::{AppState, Command, ConversationCommand, PromptMode};
 
 /// The size of the list of messages, in points.
 const WIDTH: f32 = 420.0;
@@ -16,7 +16,7 @@ const MAX_HEIGHT: f32 = 320.0;
 /// opens the list of them.
 pub(super) fn history_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     let history = &state.prompt.history;
-    if history.is_empty() || state.prompt.mode == PromptMode::Raw {
+    if history.is_empty() || state.prompt.mode == PromptMode::Raw || state.is_replying() {
         return;
     }
     let label = format!("After {}", counted(history.len(), "message"));
@@ -45,7 +45,7 @@ pub(super) fn history_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Comma
             });
             ui.separator();
             if menu_item(ui, "New conversation", "forget these messages", false).clicked() {
-                commands.push(Command::NewConversation);
+                commands.push(Command::Conversation(ConversationCommand::New));
                 ui.close();
             }
         });
@@ -53,29 +53,27 @@ pub(super) fn history_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Comma
 
 #[cfg(test)]
 mod tests {
-    use egui::{Event, Key, Modifiers, vec2};
+    use egui::vec2;
     use egui_kittest::kittest::Queryable as _;
 
-    use crate::state::tests::chat_written;
-    use crate::ui::testing::{key, press, window_of};
+    use crate::generation::{ChatMessage, ChatSupport};
+    use crate::state::PromptMode;
+    use crate::state::tests::{loaded_with, ready};
+    use crate::ui::testing::{press, window_of};
 
     #[test]
-    fn a_reply_is_typed_at_once_and_the_messages_before_it_are_listed() {
-        let state = chat_written("Hi", &[(" Hello", 0.5), ("!", 0.25)]);
+    fn given_messages_are_listed_until_a_new_conversation_begins() {
+        let mut state = ready();
+        state.on_event(loaded_with(ChatSupport::ready()));
+        state.prompt.mode = PromptMode::Chat;
+        state.prompt.history = vec![ChatMessage::user("Hi"), ChatMessage::assistant("Hello!")];
         let mut window = window_of(vec2(1280.0, 800.0), state);
         window.run_steps(3);
-        let links: Vec<_> = window.query_all_by_label("Reply").collect();
-        assert_eq!(links.len(), 4, "one for each pane");
-        links[0].click();
-        window.run_steps(3);
-        window.event(Event::Text("Who are you?".to_owned()));
-        window.run_steps(3);
-        assert_eq!(window.state().prompt.text, "Who are you?");
         press(&mut window, "After 2 messages");
         window.get_by_label("Hello!");
         press(&mut window, "New conversation");
         assert_eq!(window.state().prompt.history, []);
-        key(&mut window, Modifiers::NONE, Key::Escape);
+        window.run_steps(2);
         assert_eq!(window.query_all_by_label("After 2 messages").count(), 0);
     }
 }

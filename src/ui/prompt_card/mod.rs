@@ -66,7 +66,7 @@ pub(super) fn content_height(ui: &Ui, state: &AppState, card_width: f32) -> f32 
 }
 
 fn system_height(ui: &Ui, state: &AppState, card_width: f32) -> f32 {
-    if state.prompt.mode == PromptMode::Raw {
+    if !shows_system(ui, state) {
         return 0.0;
     }
     let style = TextStyle {
@@ -75,6 +75,17 @@ fn system_height(ui: &Ui, state: &AppState, card_width: f32) -> f32 {
     };
     let rows = n_rows(ui, &state.prompt.system, style, MAX_SYSTEM_ROWS);
     SYSTEM_TOP + rows as f32 * system_row(ui) + SYSTEM_BOTTOM
+}
+
+/// Returns whether the card has the field of the system prompt: in Chat, but in the middle of a
+/// conversation only on request.
+fn shows_system(ui: &Ui, state: &AppState) -> bool {
+    let is_asked_for = || ui.data(|data| data.get_temp(system_id())).unwrap_or(false);
+    state.prompt.mode == PromptMode::Chat && (!state.is_replying() || is_asked_for())
+}
+
+fn system_id() -> egui::Id {
+    egui::Id::unique("system prompt in a conversation")
 }
 
 /// Returns the row height of the system field, which uses the font's own.
@@ -109,8 +120,6 @@ fn n_all_rows(ui: &Ui, text: &str, TextStyle { face, width }: TextStyle) -> usiz
 pub(super) struct PromptCard {
     tokens: TokensView,
     was_drawn: bool,
-    /// The number of messages before the one to answer.
-    n_earlier: usize,
     /// Whether the prompt takes the focus in the next frame, because its mode was chosen.
     takes_focus: bool,
 }
@@ -143,13 +152,13 @@ impl PromptCard {
         );
 
         // The order of the calls is the tab order.
-        let is_chat = state.prompt.mode == PromptMode::Chat;
+        let has_system = shows_system(ui, state);
         let mut head = child_ui(ui, head, "prompt head");
         let mode = state.prompt.mode;
         let mut changed = head_ui(&mut head, card, state, &mut self.tokens, commands);
         let is_other_mode = state.prompt.mode != mode;
         let mut has_focus = false;
-        if is_chat {
+        if has_system {
             let place = Rect::from_min_max(pos2(body.left(), top), body.right_top());
             let system = system_ui(ui, place, &mut state.prompt.system);
             changed |= system.changed();
@@ -159,15 +168,13 @@ impl PromptCard {
             has_focus |= system.has_focus();
         }
         let text = text_ui(&mut child_ui(ui, body, "prompt text"), state);
-        let n_earlier = state.prompt.history.len();
-        let replies = n_earlier > std::mem::replace(&mut self.n_earlier, n_earlier);
-        let takes_focus = std::mem::replace(&mut self.takes_focus, is_other_mode) || replies;
+        let takes_focus = std::mem::replace(&mut self.takes_focus, is_other_mode);
         if !std::mem::replace(&mut self.was_drawn, true) || takes_focus {
             focus_at_end(ui, text.id, &state.prompt.text);
         }
         changed |= text.changed();
         has_focus |= text.has_focus();
-        changed |= refusal_ui(ui, below, state);
+        changed |= refusal_ui(ui, below, state, commands);
         if changed {
             commands.push(Command::PromptEdited);
         }
@@ -187,9 +194,10 @@ impl PromptCard {
 }
 
 fn text_ui(ui: &mut Ui, state: &mut AppState) -> egui::Response {
-    let (name, hint) = match state.prompt.mode {
-        PromptMode::Raw => ("Prompt", "Type a text to continue"),
-        PromptMode::Chat => ("Message", "Type a message"),
+    let (name, hint) = match (state.prompt.mode, state.is_replying()) {
+        (PromptMode::Raw, _) => ("Prompt", "Type a text to continue"),
+        (PromptMode::Chat, false) => ("Message", "Type a message"),
+        (PromptMode::Chat, true) => ("Reply", "Reply in all panes"),
     };
     let hint = Face::Prompt.text(hint).color(Theme::of(ui).text_3);
     let color = Theme::of(ui).text_1;

@@ -8,10 +8,10 @@ use crate::design::fonts::Face;
 use crate::design::icons::Icon;
 use crate::design::theme::Theme;
 use crate::design::widgets::Chip;
-use crate::state::{AppState, PromptMode};
+use crate::state::{AppState, Command, ConversationCommand, PromptMode};
 
 /// The width of the button on the right, in points.
-const BUTTON: f32 = 96.0;
+const BUTTON: f32 = 184.0;
 
 /// The width of the icon on the left, in points.
 const SIGN: f32 = 30.0;
@@ -21,7 +21,7 @@ const GAP: f32 = 4.0;
 
 /// Returns the height of the sentence below a card of this width; 0 if there is none.
 pub(super) fn refusal_height(ui: &Ui, state: &AppState, card_width: f32) -> f32 {
-    let Some(sentence) = state.prompt.refusal(&state.models.main) else {
+    let Some(sentence) = sentence_of(state) else {
         return 0.0;
     };
     let job = sentence_job(sentence, card_width);
@@ -29,9 +29,20 @@ pub(super) fn refusal_height(ui: &Ui, state: &AppState, card_width: f32) -> f32 
     GAP + (rows as f32 * Face::Small.row()).max(24.0)
 }
 
+/// Returns why the model can't use the prompt, or that a conversation no longer fits.
+fn sentence_of(state: &AppState) -> Option<String> {
+    let refusal = state.prompt.refusal(&state.models.main);
+    refusal.or_else(|| Some(state.full_conversation()?.words))
+}
+
 /// Draws the sentence in `rect`. Returns whether the prompt mode was changed.
-pub(super) fn refusal_ui(ui: &mut Ui, rect: Rect, state: &mut AppState) -> bool {
-    let Some(sentence) = state.prompt.refusal(&state.models.main) else {
+pub(super) fn refusal_ui(
+    ui: &mut Ui,
+    rect: Rect,
+    state: &mut AppState,
+    commands: &mut Vec<Command>,
+) -> bool {
+    let Some(sentence) = sentence_of(state) else {
         return false;
     };
     let inner = rect.with_min_y(rect.top() + GAP);
@@ -41,6 +52,17 @@ pub(super) fn refusal_ui(ui: &mut Ui, rect: Rect, state: &mut AppState) -> bool 
         return false;
     }
     let layout = Layout::right_to_left(Align::Center);
+    if state.prompt.refusal(&state.models.main).is_none()
+        && let Some(full) = state.full_conversation()
+    {
+        let mut ui = child_ui(ui, button, "full conversation");
+        let button = |ui: &mut Ui| ui.add(Chip::new("Leave out the oldest turn")).clicked();
+        if full.can_leave_out && ui.with_layout(layout, button).inner {
+            let leave_out = ConversationCommand::LeaveOutOldest(full.pane);
+            commands.push(Command::Conversation(leave_out));
+        }
+        return false;
+    }
     let clicked = child_ui(ui, button, "refusal")
         .with_layout(layout, |ui| ui.add(Chip::new("Use raw")).clicked())
         .inner;

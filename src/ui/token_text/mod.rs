@@ -16,6 +16,7 @@ mod input;
 mod jobs;
 mod layout;
 mod paint;
+mod pane_text;
 #[cfg(test)]
 mod press_tests;
 mod rows;
@@ -25,6 +26,7 @@ mod thought;
 #[cfg(test)]
 mod thought_tests;
 mod transcript;
+mod turns;
 mod visual_order;
 mod what_if_lines;
 mod word_breaks;
@@ -33,6 +35,8 @@ mod word_glyphs;
 pub use card::CardChoice;
 pub use edit::EditEnd;
 pub use input::{TextEnd, TokenTextInput, TokenTextResponse};
+pub(super) use pane_text::PaneText;
+pub(super) use turns::{TurnAction, TurnInput};
 pub(in crate::ui) use visual_order::{continues_right_to_left_word, is_right_to_left};
 
 use egui::emath::Rangef;
@@ -95,6 +99,15 @@ enum ScrollTarget {
     Along(TextTop),
 }
 
+/// How much of a scroll area a text takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    /// At least all that is visible.
+    Viewport,
+    /// As much as it needs.
+    Text,
+}
+
 /// The pane's padding around the text.
 const SIDE: f32 = 14.0;
 const TOP: f32 = 2.0;
@@ -123,7 +136,25 @@ pub(super) fn line_span(pane_width: f32) -> Rangef {
     Rangef::new(left, left + width)
 }
 
+/// Returns the area in which texts scroll.
+fn scroll_area(follows_end: bool) -> ScrollArea {
+    ScrollArea::vertical()
+        .id_salt("token text")
+        .auto_shrink(false)
+        // A pane above an open dock may be only one row high.
+        .min_scrolled_height(0.0)
+        .stick_to_bottom(follows_end)
+}
+
 impl TokenView {
+    /// Creates a view that shows the text without its prompt.
+    pub(super) fn without_prompt() -> Self {
+        Self {
+            transcript: Transcript::without_prompt(),
+            ..Self::default()
+        }
+    }
+
     /// Shows the text in all available space.
     pub fn ui(&mut self, ui: &mut Ui, input: TokenTextInput<'_>) -> TokenTextResponse {
         self.editable_ui(ui, input, None)
@@ -136,6 +167,35 @@ impl TokenView {
         input: TokenTextInput<'_>,
         edit: Option<&mut InPlaceEdit>,
     ) -> TokenTextResponse {
+        let follows_end = self.sync(ui, input);
+        // The frame's fill is the color that the ends of the scroll area fade into.
+        Frame::new()
+            .fill(Theme::of(ui).surface_1)
+            .show(ui, |ui| {
+                scroll_area(follows_end)
+                    .show_viewport(ui, |ui, viewport| {
+                        self.text_ui(ui, viewport, (input, Extent::Viewport), edit)
+                    })
+                    .inner
+            })
+            .inner
+    }
+
+    /// Shows the text without its prompt, as tall as it is, in a scroll area that shows other things
+    /// too. `viewport` is the part of the area that is visible, relative to the text's top. Call
+    /// [`Self::sync`] first.
+    pub(super) fn block_ui(
+        &mut self,
+        ui: &mut Ui,
+        viewport: Rect,
+        input: TokenTextInput<'_>,
+        edit: Option<&mut InPlaceEdit>,
+    ) -> TokenTextResponse {
+        self.text_ui(ui, viewport, (input, Extent::Text), edit)
+    }
+
+    /// Follows the text. Returns whether the end stays in view.
+    pub(super) fn sync(&mut self, ui: &Ui, input: TokenTextInput<'_>) -> bool {
         let n_known = self.transcript.n_steps();
         let shown = self.shown_thought(input.pinned);
         let restarted = self.transcript.sync(input.generation, shown);
@@ -166,20 +226,7 @@ impl TokenView {
             ui.request_repaint();
         }
         self.was_writing = writing;
-        // The frame's fill is the color that the ends of the scroll area fade into.
-        Frame::new()
-            .fill(Theme::of(ui).surface_1)
-            .show(ui, |ui| {
-                ScrollArea::vertical()
-                    .id_salt("token text")
-                    .auto_shrink(false)
-                    // A pane above an open dock may be only one row high.
-                    .min_scrolled_height(0.0)
-                    .stick_to_bottom(follows_end)
-                    .show_viewport(ui, |ui, viewport| self.text_ui(ui, viewport, input, edit))
-                    .inner
-            })
-            .inner
+        follows_end
     }
 
     /// Scrolls a step into view in the next frame.
@@ -206,7 +253,7 @@ impl TokenView {
         &mut self,
         ui: &mut Ui,
         viewport: Rect,
-        input: TokenTextInput<'_>,
+        (input, extent): (TokenTextInput<'_>, Extent),
         edit: Option<&mut InPlaceEdit>,
     ) -> TokenTextResponse {
         // When the pane shrinks, for example because the dock grows, keep the pinned token in view.
@@ -225,7 +272,11 @@ impl TokenView {
             .max(self.layout.height());
         // What is typed in place may need more rows.
         let typed_height = edit.as_ref().map_or(0.0, |_| viewport.height());
-        let height = (TOP + text_height + BOTTOM + typed_height).max(viewport.height());
+        let needed = TOP + text_height + BOTTOM + typed_height;
+        let height = match extent {
+            Extent::Viewport => needed.max(viewport.height()),
+            Extent::Text => needed,
+        };
         let (rect, response) = ui.allocate_exact_size(vec2(available, height), Sense::click());
         let scrolled = self.scrolled(viewport.top());
         let plain = self.transcript.plain();

@@ -123,7 +123,7 @@ fn picked(window: &Window, place: usize) -> String {
     let PaneStatus::Waiting { pending } = &window.state().panes[place].status else {
         panic!("pane {place} is not waiting");
     };
-    pending.kept.as_ref().unwrap().text.text()
+    pending.kept_text().unwrap().text()
 }
 
 /// Returns how many tokens that request adds by hand.
@@ -131,7 +131,7 @@ fn n_by_hand(window: &Window, place: usize) -> usize {
     let PaneStatus::Waiting { pending } = &window.state().panes[place].status else {
         panic!("pane {place} is not waiting");
     };
-    let origin = pending.kept.as_ref().unwrap().text.lineage.origin.unwrap();
+    let origin = pending.kept_text().unwrap().lineage.origin.unwrap();
     match origin.change {
         OriginChange::ByHand { n_tokens } => n_tokens,
         other => panic!("{other:?}"),

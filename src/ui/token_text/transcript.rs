@@ -55,6 +55,8 @@ pub(super) struct Transcript {
     /// Trailing bytes that the next token may complete to a character. They are already shown.
     pending: Vec<u8>,
     prompt: Arc<PromptRecord>,
+    /// Whether the text begins with the prompt.
+    has_prompt: bool,
     /// Finds the thought in the text.
     scan: ThoughtScan,
     /// The thought of the text, once it is complete, and how it is shown.
@@ -73,6 +75,7 @@ impl Default for Transcript {
             step_starts: Vec::new(),
             pending: Vec::new(),
             prompt: Arc::default(),
+            has_prompt: true,
             scan: ThoughtScan::new(&PromptRecord::default()),
             passage: None,
             first: None,
@@ -137,7 +140,7 @@ impl Transcript {
         let restarted = !is_same || passage != self.passage;
         if restarted {
             let scan = self.scan.clone();
-            *self = Self::with_prompt(&generation.prompt);
+            *self = Self::begin(&generation.prompt, self.has_prompt);
             (self.scan, self.passage) = (scan, passage);
         }
         let n_known = self.n_steps();
@@ -202,9 +205,18 @@ impl Transcript {
         same_prompt && same_steps && !self.runs.is_empty()
     }
 
-    fn with_prompt(prompt: &Arc<PromptRecord>) -> Self {
+    /// Creates the transcript of no text yet, to which no prompt belongs.
+    pub(super) fn without_prompt() -> Self {
+        Self {
+            has_prompt: false,
+            ..Self::default()
+        }
+    }
+
+    fn begin(prompt: &Arc<PromptRecord>, has_prompt: bool) -> Self {
         let mut transcript = Self {
             prompt: Arc::clone(prompt),
+            has_prompt,
             scan: ThoughtScan::new(prompt),
             ..Self::default()
         };
@@ -214,8 +226,10 @@ impl Transcript {
             style: RunStyle::Prompt,
             blank: false,
         };
-        transcript.push_characters(start, &prompt.text);
-        if prompt.chat.is_some() {
+        if has_prompt {
+            transcript.push_characters(start, &prompt.text);
+        }
+        if has_prompt && prompt.chat.is_some() {
             // The reply to a message starts a new paragraph.
             transcript.push_characters(start, "\n\n");
         }

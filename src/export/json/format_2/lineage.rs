@@ -35,6 +35,7 @@ enum Change {
     ByHand,
     Settings,
     Seed,
+    Message,
 }
 
 /// A text that no pane showed when the file was saved.
@@ -85,10 +86,11 @@ pub(super) fn lineages(texts: &[&Generation], n_branches: usize) -> Vec<Option<L
                     OriginChange::ByHand { .. } => Change::ByHand,
                     OriginChange::Settings => Change::Settings,
                     OriginChange::Seed => Change::Seed,
+                    OriginChange::Message => Change::Message,
                 },
                 n_tokens: match origin.change {
                     OriginChange::ByHand { n_tokens } => Some(n_tokens),
-                    OriginChange::Settings | OriginChange::Seed => None,
+                    OriginChange::Settings | OriginChange::Seed | OriginChange::Message => None,
                 },
             }),
         })
@@ -107,6 +109,7 @@ impl LineageEntry {
                 },
                 Change::Settings => OriginChange::Settings,
                 Change::Seed => OriginChange::Seed,
+                Change::Message => OriginChange::Message,
             },
         });
         Lineage {

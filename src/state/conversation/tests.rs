@@ -1,0 +1,333 @@
+//! Conversations as the user has them: replies, versions, edits, and going back.
+
+use std::sync::Arc;
+
+use super::{ConversationCommand, EditScope, TurnAt};
+use crate::generation::{
+    ChatMessage, ChatRecord, FinishReason, Generation, OriginChange, PromptForm, PromptRecord,
+    PromptText,
+};
+use crate::state::tests::{chat_written, written};
+use crate::state::{
+    AppState, BranchCommand, BranchTarget, Command, Effect, PaneId, Pin, PromptMode,
+};
+use crate::worker::{Event, GenerationId, Progress, Request};
+
+/// What the engine is asked to write: each prompt with the ids of its texts.
+fn asked(effects: &[Effect]) -> Vec<(PromptText, Vec<GenerationId>)> {
+    let requests = effects.iter().filter_map(|effect| match effect {
+        Effect::Send(Request::Generate { prompt, panes, .. }) => Some((prompt, panes)),
+        _ => None,
+    });
+    requests
+        .map(|(prompt, panes)| (prompt.clone(), panes.iter().map(|pane| pane.id).collect()))
+        .collect()
+}
+
+/// Answers what is asked: pane by pane, with the next of these words.
+fn answer(state: &mut AppState, effects: &[Effect], words: &[&str]) {
+    let mut words = words.iter().cycle();
+    for (prompt, ids) in asked(effects) {
+        let PromptForm::Chat(settings) = prompt.form else {
+            panic!("{:?} is no message", prompt.text);
+        };
+        let base = crate::generation::testing::generation(&[(" a", 0.5)]);
+        let n_before = settings.history.len();
+        let record = PromptRecord {
+            text: prompt.text.clone(),
+            chat: Some(ChatRecord {
+                settings,
+                rendered: prompt.text,
+            }),
+            // A longer history has more tokens.
+            tokens: base.prompt.tokens.repeat(n_before + 1),
+            ..PromptRecord::clone(&base.prompt)
+        };
+        state.on_event(Event::Progress(Progress::Started {
+            ids: ids.clone(),
+            prompt: Arc::new(record),
+        }));
+        for id in ids {
+            let word = words.next().unwrap();
+            crate::state::tests::write_more(state, id, &[(word, 0.5)]);
+            let reason = FinishReason::EndOfText;
+            state.on_event(Event::Progress(Progress::Finished { id, reason }));
+        }
+    }
+}
+
+/// Four panes that have answered "Hi" and then "Why?".
+fn conversation() -> AppState {
+    let mut state = chat_written("Hi", &[(" Hello", 0.5)]);
+    reply(&mut state, "Why?", &[" so", " then", " well", " hm"]);
+    state
+}
+
+fn reply(state: &mut AppState, message: &str, words: &[&str]) {
+    state.prompt.text = message.to_owned();
+    let effects = state.apply(Command::GenerateAll);
+    answer(state, &effects, words);
+}
+
+fn apply(state: &mut AppState, command: ConversationCommand) -> Vec<Effect> {
+    state.apply(Command::Conversation(command))
+}
+
+fn latest(state: &AppState, place: usize) -> &Generation {
+    state.panes[place].latest().unwrap()
+}
+
+/// The messages and answers of a pane.
+fn told(state: &AppState, place: usize) -> Vec<(String, String)> {
+    let turns = latest(state, place).turns().into_iter();
+    turns
+        .map(|turn| (turn.prompt.text.clone(), turn.text()))
+        .collect()
+}
+
+fn pair(message: &str, answer: &str) -> (String, String) {
+    (message.to_owned(), answer.to_owned())
+}
+
+fn at(state: &AppState, place: usize, turn: usize) -> TurnAt {
+    let pane = state.panes[place].id;
+    TurnAt { pane, turn }
+}
+
+#[test]
+fn a_message_goes_to_all_panes_each_after_its_own_turns() {
+    let mut state = conversation();
+    assert_eq!(
+        told(&state, 1),
+        [pair("Hi", " Hello"), pair("Why?", " then")]
+    );
+    state.prompt.text = "And now?".to_owned();
+    let asked = asked(&state.apply(Command::GenerateAll));
+    assert_eq!(asked.len(), 4, "the histories differ");
+    let PromptForm::Chat(settings) = &asked[1].0.form else {
+        panic!("a reply is a message");
+    };
+    let expected = [
+        ChatMessage::user("Hi"),
+        ChatMessage::assistant("Hello"),
+        ChatMessage::user("Why?"),
+        ChatMessage::assistant("then"),
+    ];
+    assert_eq!(settings.history, expected);
+}
+
+#[test]
+fn panes_with_the_same_history_decode_together() {
+    let mut state = chat_written("Hi", &[(" Hello", 0.5)]);
+    assert!(state.is_replying());
+    assert_eq!(state.prompt.text, "", "the message is on screen as a turn");
+    state.prompt.text = "Why?".to_owned();
+    let asked = asked(&state.apply(Command::GenerateAll));
+    assert_eq!((asked.len(), asked[0].1.len()), (1, 4));
+}
+
+#[test]
+fn a_raw_text_is_not_replied_to() {
+    let mut state = written();
+    state.prompt.mode = PromptMode::Chat;
+    assert!(!state.is_replying());
+}
+
+#[test]
+fn a_pane_can_be_left_out_or_answer_alone() {
+    let mut state = conversation();
+    let pane = state.panes[2].id;
+    apply(&mut state, ConversationCommand::LeaveOut(pane, true));
+    reply(&mut state, "And now?", &[" yes"]);
+    let n_turns: Vec<usize> = state
+        .panes
+        .iter()
+        .map(|pane| pane.latest().unwrap().n_turns())
+        .collect();
+    assert_eq!(n_turns, [3, 3, 2, 3]);
+    state.prompt.text = "Only you".to_owned();
+    let effects = state.apply(Command::Generate(pane));
+    answer(&mut state, &effects, &[" me"]);
+    assert_eq!(told(&state, 2).last(), Some(&pair("Only you", " me")));
+    assert_eq!(latest(&state, 0).n_turns(), 3);
+}
+
+#[test]
+fn an_answer_is_given_again_with_the_next_seed_and_both_are_kept() {
+    let mut state = conversation();
+    let at = at(&state, 1, 1);
+    let seed = latest(&state, 1).config.seed;
+    let effects = apply(&mut state, ConversationCommand::Again(at));
+    let [(prompt, ids)] = asked(&effects).try_into().unwrap();
+    assert_eq!((prompt.text.as_str(), ids.len()), ("Why?", 1));
+    answer(&mut state, &effects, &[" because"]);
+    let again = latest(&state, 1);
+    assert_eq!(again.config.seed, seed + 1);
+    let origin = again.lineage.origin.unwrap();
+    assert_eq!((origin.position, origin.change), (0, OriginChange::Seed));
+    let versions = state.branches.versions(&state.panes[1], 1);
+    assert_eq!(versions.len(), 2);
+    let show = ConversationCommand::ShowVersion(at.pane, versions[0]);
+    apply(&mut state, show);
+    assert_eq!(
+        told(&state, 1),
+        [pair("Hi", " Hello"), pair("Why?", " then")]
+    );
+    assert_eq!(state.branches.versions(&state.panes[1], 1), versions);
+    state.apply(Command::Undo);
+    assert_eq!(told(&state, 1)[1], pair("Why?", " because"));
+    state.apply(Command::Undo);
+    assert_eq!(told(&state, 1)[1], pair("Why?", " then"));
+    state.apply(Command::Redo);
+    assert_eq!(told(&state, 1)[1], pair("Why?", " because"));
+}
+
+#[test]
+fn after_a_change_of_settings_the_seed_stays() {
+    let mut state = conversation();
+    let seed = latest(&state, 1).config.seed;
+    let chain = state.panes[2].settings.chain.clone();
+    state.panes[1].settings.set_chain(chain);
+    let at = at(&state, 1, 1);
+    let effects = apply(&mut state, ConversationCommand::Again(at));
+    answer(&mut state, &effects, &[" because"]);
+    let again = latest(&state, 1);
+    assert_eq!(again.config.seed, seed);
+    assert_eq!(again.lineage.origin.unwrap().change, OriginChange::Settings);
+}
+
+#[test]
+fn an_edited_message_is_answered_and_the_later_turns_stay_in_branches() {
+    let mut state = conversation();
+    reply(&mut state, "And now?", &[" yes"]);
+    let at = at(&state, 0, 1);
+    apply(&mut state, ConversationCommand::Edit(Some(at)));
+    let edit = state.branches.message.as_mut().unwrap();
+    assert_eq!(edit.text, "Why?");
+    edit.text = "Why not?".to_owned();
+    let effects = apply(&mut state, ConversationCommand::FinishEdit(EditScope::Pane));
+    answer(&mut state, &effects, &[" right"]);
+    let edited = [pair("Hi", " Hello"), pair("Why not?", " right")];
+    assert_eq!(told(&state, 0), edited);
+    assert_eq!(latest(&state, 1).n_turns(), 3, "only one pane was asked");
+    state.apply(Command::Undo);
+    assert_eq!(told(&state, 0).last(), Some(&pair("And now?", " yes")));
+    state.apply(Command::Redo);
+    assert_eq!(told(&state, 0), edited);
+}
+
+#[test]
+fn an_edited_message_can_go_to_all_panes() {
+    let mut state = conversation();
+    let edit = ConversationCommand::Edit(Some(at(&state, 0, 0)));
+    apply(&mut state, edit);
+    state.branches.message.as_mut().unwrap().text = "Hey".to_owned();
+    let scope = ConversationCommand::FinishEdit(EditScope::AllPanes);
+    let effects = apply(&mut state, scope);
+    let [(prompt, ids)] = asked(&effects).try_into().unwrap();
+    assert_eq!((prompt.text.as_str(), ids.len()), ("Hey", 4));
+    answer(&mut state, &effects, &[" Hm"]);
+    assert_eq!(told(&state, 3), [pair("Hey", " Hm")]);
+    // One undo step for all of them.
+    state.apply(Command::Undo);
+    for place in 0..4 {
+        assert_eq!(latest(&state, place).n_turns(), 2, "{place}");
+    }
+}
+
+#[test]
+fn a_new_conversation_can_be_undone() {
+    let mut state = conversation();
+    apply(&mut state, ConversationCommand::New);
+    assert!(state.panes.iter().all(|pane| pane.latest().is_none()));
+    assert!(!state.is_replying());
+    assert_eq!(state.prompt.history, []);
+    state.apply(Command::Undo);
+    assert_eq!(told(&state, 3)[1], pair("Why?", " hm"));
+    state.apply(Command::Redo);
+    assert!(state.panes.iter().all(|pane| pane.latest().is_none()));
+}
+
+#[test]
+fn an_earlier_turn_can_be_shown_and_branched() {
+    let mut state = conversation();
+    apply(&mut state, ConversationCommand::ShowTurn(Some(0)));
+    let pane: PaneId = state.panes[1].id;
+    assert_eq!(state.panes[1].generation().unwrap().text(), " Hello");
+    let from = Pin { pane, step: 0 };
+    state.apply(Command::Pin(from));
+    let (_, shown, _) = state.pinned().unwrap();
+    assert_eq!(shown.text(), " Hello");
+    let effects = state.apply(Command::Branch(BranchCommand::Branch {
+        from,
+        change: crate::state::BranchChange::AnotherSeed,
+        target: BranchTarget::InPlace,
+    }));
+    let [Effect::Send(Request::Continue { panes, prompt })] = effects.as_slice() else {
+        panic!("{effects:?}");
+    };
+    assert_eq!(prompt.text, "Hi");
+    let (ids, prompt) = (vec![panes[0].id], Arc::clone(prompt));
+    let started = Progress::Started { ids, prompt };
+    let id = panes[0].id;
+    state.on_event(Event::Progress(started));
+    crate::state::tests::write_more(&mut state, id, &[(" Oh", 0.5)]);
+    let reason = FinishReason::EndOfText;
+    state.on_event(Event::Progress(Progress::Finished { id, reason }));
+    assert_eq!(told(&state, 1), [pair("Hi", " Oh")]);
+    state.apply(Command::Undo);
+    assert_eq!(told(&state, 1)[1], pair("Why?", " then"));
+}
+
+#[test]
+fn the_views_follow_the_last_turn_until_another_is_chosen() {
+    let mut state = conversation();
+    assert_eq!(state.panes.shown_turn(), None);
+    apply(&mut state, ConversationCommand::ShowTurn(Some(1)));
+    assert_eq!(state.panes.shown_turn(), None, "that is the last one");
+    apply(&mut state, ConversationCommand::ShowTurn(Some(0)));
+    reply(&mut state, "And now?", &[" yes"]);
+    assert_eq!(state.panes.shown_turn(), None);
+}
+
+#[test]
+fn the_oldest_turn_is_left_out_on_request() {
+    let mut state = conversation();
+    let pane = state.panes[0].id;
+    apply(&mut state, ConversationCommand::LeaveOutOldest(pane));
+    state.prompt.text = "And now?".to_owned();
+    let effects = state.apply(Command::GenerateAll);
+    let first = &asked(&effects)[0].0;
+    let PromptForm::Chat(settings) = &first.form else {
+        panic!("a reply is a message");
+    };
+    let left = [ChatMessage::user("Why?"), ChatMessage::assistant("so")];
+    assert_eq!(settings.history, left);
+    answer(&mut state, &effects, &[" yes"]);
+    assert_eq!(latest(&state, 0).n_left_out(), 1);
+    assert_eq!(latest(&state, 1).n_left_out(), 0);
+}
+
+#[test]
+fn a_refused_message_is_kept_and_can_be_answered_later() {
+    let mut state = chat_written("Hi", &[(" Hello", 0.5)]);
+    state.prompt.text = "Why?".to_owned();
+    let effects = state.apply(Command::GenerateAll);
+    let id = asked(&effects)[0].1[0];
+    let reason = FinishReason::failed("the context is full");
+    state.on_event(Event::Progress(Progress::Finished { id, reason }));
+    let pane = &state.panes[0];
+    assert_eq!(pane.pending_turn().unwrap().message, "Why?");
+    let effects = state.apply(Command::Generate(pane.id));
+    let [(prompt, _)] = asked(&effects).try_into().unwrap();
+    assert_eq!(prompt.text, "Why?");
+}
+
+#[test]
+fn only_the_beginning_of_a_conversation_is_saved_with_the_settings() {
+    let mut state = conversation();
+    assert_eq!(state.prompt.history.len(), 4, "it counts the fullest pane");
+    assert_eq!(state.settings().chat_history, []);
+    apply(&mut state, ConversationCommand::New);
+    assert_eq!(state.settings().chat_history, []);
+}
