@@ -1,6 +1,6 @@
 //! Why texts can't be generated now, and whether generating could change any.
 
-use super::{AppState, ModelStatus, Pane, Repetition};
+use super::{AppState, ModelStatus, Pane, PromptMode, Repetition};
 use crate::decoding::SettingError;
 use crate::generation::formatting::pane_letter;
 use crate::generation::in_sentence;
@@ -99,7 +99,8 @@ impl AppState {
     /// Returns whether generating now could produce a text that the panes don't show yet: the
     /// prompt, the settings or the model changed since the last run.
     pub fn output_is_stale(&self) -> bool {
-        if self.is_replying() {
+        if self.prompt.mode == PromptMode::Chat && self.panes.iter().any(Pane::has_turns) {
+            // What is on screen is part of the conversation; only a message can add to it.
             return !self.prompt.text.is_empty();
         }
         let mut panes = self.panes.iter();

@@ -278,6 +278,7 @@ fn shown_turn_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     let last = n_turns - 1;
     let shown = state.panes.shown_turn().unwrap_or(last);
     let words = format!("Turn {} of {n_turns}", shown + 1);
+    ui.add_space(6.0);
     let chip = ui.add(
         Chip::new(&words)
             .name("The turn that the tabs show")

@@ -67,6 +67,8 @@ mod text_measures;
 mod toast;
 mod top_bar;
 mod turns;
+#[cfg(test)]
+mod turns_tests;
 mod view_bar;
 mod watermark_dialog;
 mod why;

@@ -150,6 +150,9 @@ fn sentence_ui(
     ];
     let is_new = |blocking_reason: &String| !shown.iter().flatten().any(|it| it == blocking_reason);
     let blocking_reason = state.blocking_reason().filter(is_new);
+    // An empty reply is no reason to hide what the texts say.
+    let waits = state.prompt.text.is_empty() && state.is_replying();
+    let blocking_reason = blocking_reason.filter(|_| !waits);
     // An opened run is complete: nothing about it waits for the user.
     let can_run = !state.is_running() && state.runs.opened.is_none();
     let blocking_reason = blocking_reason.filter(|_| can_run);

@@ -224,8 +224,8 @@ impl WindowUi {
         }
         for view in self.token_views.values_mut() {
             match fork_step {
-                Some(step) => view.scroll_to(step),
-                None => view.scroll_to_top(),
+                Some(step) if to_fork || !view.has_turns() => view.scroll_to(step),
+                _ => view.scroll_to_top(),
             }
         }
     }

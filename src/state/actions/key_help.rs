@@ -68,6 +68,9 @@ fn rows() -> Vec<Row> {
         Written("F6", "the next pane’s text (Shift F6: the one before)"),
         Of(vec![Action::Continue]),
         Of(vec![Action::EditText]),
+        Of(vec![Action::AnswerAgain]),
+        Of(vec![Action::ShowTurnBefore, Action::ShowTurnAfter]),
+        Of(vec![Action::NewConversation]),
         Of(vec![Action::Step, Action::StepBack]),
         Written(
             "1–9, 0",

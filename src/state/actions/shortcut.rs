@@ -52,6 +52,8 @@ impl Shortcut {
             "Equals" => "=",
             "Minus" => "−",
             "Comma" => ",",
+            "ArrowUp" => "↑",
+            "ArrowDown" => "↓",
             key => key,
         };
         self.joined(is_mac, key, " ")
@@ -62,6 +64,8 @@ impl Shortcut {
         let key = match self.key {
             "Escape" => "Esc",
             "Comma" => ",",
+            "ArrowUp" => "↑",
+            "ArrowDown" => "↓",
             key => key,
         };
         self.joined(is_mac, key, "+")

@@ -91,13 +91,15 @@ impl KeptText {
 
 impl SharedRun {
     fn of(steps: Vec<Step>) -> Self {
-        let n_bytes =
-            |step: &Step| size_of::<Step>() + step.piece.bytes.len() + step.trace.n_bytes();
         Self {
             n_bytes: steps.iter().map(n_bytes).sum(),
             steps,
         }
     }
+}
+
+fn n_bytes(step: &Step) -> usize {
+    size_of::<Step>() + step.piece.bytes.len() + step.trace.n_bytes()
 }
 
 impl KeptTexts {
@@ -106,7 +108,8 @@ impl KeptTexts {
         &self.texts
     }
 
-    /// Returns the memory that the texts take together, in bytes. Shared steps count once.
+    /// Returns the memory that the texts take together, in bytes, with the turns before them. Shared
+    /// steps and turns count once.
     pub(in crate::state) const fn n_bytes(&self) -> usize {
         self.n_bytes
     }
@@ -186,7 +189,15 @@ impl KeptTexts {
         let mut counted = BTreeSet::new();
         let runs = self.texts.iter().flat_map(|text| &text.runs);
         let new = runs.filter(|run| counted.insert(Arc::as_ptr(&run.shared)));
-        self.n_bytes = new.map(|run| run.shared.n_bytes).sum();
+        let n_own: usize = new.map(|run| run.shared.n_bytes).sum();
+        let mut counted = BTreeSet::new();
+        let turns = self
+            .texts
+            .iter()
+            .flat_map(|text| text.head.turns_back().skip(1));
+        let new = turns.filter(|turn| counted.insert(std::ptr::from_ref::<Generation>(turn)));
+        let n_before: usize = new.flat_map(|turn| turn.steps.iter().map(n_bytes)).sum();
+        self.n_bytes = n_own + n_before;
         self.revision += 1;
     }
 }

@@ -1,10 +1,12 @@
 //! The texts of a run, handed over to be saved.
 
 use std::collections::BTreeSet;
+use std::iter::successors;
+use std::sync::Arc;
 
 use super::{KeptText, KeptTexts};
 use crate::export::json::{Branch, RunFile, RunHeader, unless_in_order};
-use crate::generation::{Generation, GenerationId, Lineage};
+use crate::generation::{Generation, GenerationId, Lineage, Origin};
 use crate::state::{PaneId, PaneStatus, Panes};
 
 /// All texts of a run. It shares their steps, so it takes microseconds to create and to clone.
@@ -95,17 +97,34 @@ struct ShownText {
     text: Generation,
 }
 
-/// Renumbers the texts of a file: its branches, and those that are already in these panes.
+/// Renumbers the texts of a file: its branches, those that are already in these panes, and the turns
+/// before them.
 pub(in crate::state) fn renumber(
     branches: &mut [Branch],
     homes: &[PaneId],
     panes: &mut Panes,
     last_id: &mut u64,
 ) {
-    let mut old: Vec<(GenerationId, usize)> = Vec::new();
-    for lineage in lineages(panes, homes, branches) {
-        old.push((lineage.id, old.len()));
+    let turns = earlier_turns(texts(panes, homes, branches).map(|text| &*text));
+    let before = turns.iter().map(|turn| turn.lineage);
+    let mut lineages: Vec<Lineage> = before.collect();
+    lineages.extend(texts(panes, homes, branches).map(|text| text.lineage));
+    let lineages = numbered_anew(&lineages, last_id);
+    let (of_turns, of_texts) = lineages.split_at(turns.len());
+    let renewed = renewed(&turns, of_turns);
+    for (text, lineage) in texts(panes, homes, branches).zip(of_texts) {
+        text.lineage = *lineage;
+        text.previous_turn = text
+            .previous_turn
+            .take()
+            .map(|turn| renewed_turn(&turn, &renewed));
     }
+}
+
+/// Returns these places in the tree with new ids in the same order, above all ids so far.
+fn numbered_anew(lineages: &[Lineage], last_id: &mut u64) -> Vec<Lineage> {
+    let ids = lineages.iter().map(|lineage| lineage.id);
+    let mut old: Vec<(GenerationId, usize)> = ids.zip(0..).collect();
     // Older texts have lower ids. Every text gets its own, even if the file does not say so.
     old.sort_unstable();
     let first = *last_id + 1;
@@ -115,25 +134,69 @@ pub(in crate::state) fn renumber(
             GenerationId(first + age as u64)
         })
     };
-    for (place, lineage) in lineages(panes, homes, branches).enumerate() {
-        lineage.id = new(&|(_, other)| *other == place);
-        if let Some(origin) = &mut lineage.origin {
-            let parent = origin.parent;
-            origin.parent = new(&|(id, _)| *id == parent);
-        }
-    }
     *last_id += old.len() as u64;
+    let lineages = lineages.iter().enumerate();
+    lineages
+        .map(|(index, lineage)| Lineage {
+            id: new(&|(_, other)| *other == index),
+            origin: lineage.origin.map(|origin| Origin {
+                parent: new(&|(id, _)| *id == origin.parent),
+                ..origin
+            }),
+        })
+        .collect()
 }
 
-fn lineages<'a>(
+/// Returns the turns before these texts, each once, and each after the one that it follows.
+fn earlier_turns<'a>(texts: impl Iterator<Item = &'a Generation>) -> Vec<Arc<Generation>> {
+    let mut turns: Vec<Arc<Generation>> = Vec::new();
+    for text in texts {
+        let before = successors(text.previous_turn.as_ref(), |turn| {
+            turn.previous_turn.as_ref()
+        });
+        let mut before: Vec<&Arc<Generation>> = before.collect();
+        before.reverse();
+        for turn in before {
+            if !turns.iter().any(|known| Arc::ptr_eq(known, turn)) {
+                turns.push(Arc::clone(turn));
+            }
+        }
+    }
+    turns
+}
+
+/// A turn as it was, and with its new id.
+type Renewed = (Arc<Generation>, Arc<Generation>);
+
+fn renewed(turns: &[Arc<Generation>], lineages: &[Lineage]) -> Vec<Renewed> {
+    let mut renewed: Vec<Renewed> = Vec::new();
+    for (turn, lineage) in turns.iter().zip(lineages) {
+        let before = turn.previous_turn.as_ref();
+        let new = Generation {
+            lineage: *lineage,
+            previous_turn: before.map(|before| renewed_turn(before, &renewed)),
+            ..(**turn).clone()
+        };
+        renewed.push((Arc::clone(turn), Arc::new(new)));
+    }
+    renewed
+}
+
+fn renewed_turn(turn: &Arc<Generation>, renewed: &[Renewed]) -> Arc<Generation> {
+    let mut all = renewed.iter();
+    let found = all.find(|(old, _)| Arc::ptr_eq(old, turn));
+    Arc::clone(found.map_or(turn, |(_, new)| new))
+}
+
+fn texts<'a>(
     panes: &'a mut Panes,
     homes: &'a [PaneId],
     branches: &'a mut [Branch],
-) -> impl Iterator<Item = &'a mut Lineage> {
+) -> impl Iterator<Item = &'a mut Generation> {
     let shown = panes.iter_mut().filter(|pane| homes.contains(&pane.id));
     let shown = shown.filter_map(|pane| match &mut pane.status {
-        PaneStatus::Finished(text) => Some(&mut text.lineage),
+        PaneStatus::Finished(text) => Some(text),
         _ => None,
     });
-    shown.chain(branches.iter_mut().map(|branch| &mut branch.text.lineage))
+    shown.chain(branches.iter_mut().map(|branch| &mut branch.text))
 }

@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use super::{ConversationCommand, EditScope, TurnAt};
 use crate::generation::{
-    ChatMessage, ChatRecord, FinishReason, Generation, OriginChange, PromptForm, PromptRecord,
-    PromptText,
+    ChatMessage, FinishReason, Generation, OriginChange, PromptForm, PromptText,
 };
-use crate::state::tests::{chat_written, written};
+use crate::state::tests::{answer_waiting, chat_written, written};
 use crate::state::{
     AppState, BranchCommand, BranchTarget, Command, Effect, PaneId, Pin, PromptMode,
 };
@@ -24,38 +23,6 @@ fn asked(effects: &[Effect]) -> Vec<(PromptText, Vec<GenerationId>)> {
         .collect()
 }
 
-/// Answers what is asked: pane by pane, with the next of these words.
-fn answer(state: &mut AppState, effects: &[Effect], words: &[&str]) {
-    let mut words = words.iter().cycle();
-    for (prompt, ids) in asked(effects) {
-        let PromptForm::Chat(settings) = prompt.form else {
-            panic!("{:?} is no message", prompt.text);
-        };
-        let base = crate::generation::testing::generation(&[(" a", 0.5)]);
-        let n_before = settings.history.len();
-        let record = PromptRecord {
-            text: prompt.text.clone(),
-            chat: Some(ChatRecord {
-                settings,
-                rendered: prompt.text,
-            }),
-            // A longer history has more tokens.
-            tokens: base.prompt.tokens.repeat(n_before + 1),
-            ..PromptRecord::clone(&base.prompt)
-        };
-        state.on_event(Event::Progress(Progress::Started {
-            ids: ids.clone(),
-            prompt: Arc::new(record),
-        }));
-        for id in ids {
-            let word = words.next().unwrap();
-            crate::state::tests::write_more(state, id, &[(word, 0.5)]);
-            let reason = FinishReason::EndOfText;
-            state.on_event(Event::Progress(Progress::Finished { id, reason }));
-        }
-    }
-}
-
 /// Four panes that have answered "Hi" and then "Why?".
 fn conversation() -> AppState {
     let mut state = chat_written("Hi", &[(" Hello", 0.5)]);
@@ -65,8 +32,8 @@ fn conversation() -> AppState {
 
 fn reply(state: &mut AppState, message: &str, words: &[&str]) {
     state.prompt.text = message.to_owned();
-    let effects = state.apply(Command::GenerateAll);
-    answer(state, &effects, words);
+    state.apply(Command::GenerateAll);
+    answer_waiting(state, words);
 }
 
 fn apply(state: &mut AppState, command: ConversationCommand) -> Vec<Effect> {
@@ -146,8 +113,8 @@ fn a_pane_can_be_left_out_or_answer_alone() {
         .collect();
     assert_eq!(n_turns, [3, 3, 2, 3]);
     state.prompt.text = "Only you".to_owned();
-    let effects = state.apply(Command::Generate(pane));
-    answer(&mut state, &effects, &[" me"]);
+    state.apply(Command::Generate(pane));
+    answer_waiting(&mut state, &[" me"]);
     assert_eq!(told(&state, 2).last(), Some(&pair("Only you", " me")));
     assert_eq!(latest(&state, 0).n_turns(), 3);
 }
@@ -160,7 +127,7 @@ fn an_answer_is_given_again_with_the_next_seed_and_both_are_kept() {
     let effects = apply(&mut state, ConversationCommand::Again(at));
     let [(prompt, ids)] = asked(&effects).try_into().unwrap();
     assert_eq!((prompt.text.as_str(), ids.len()), ("Why?", 1));
-    answer(&mut state, &effects, &[" because"]);
+    answer_waiting(&mut state, &[" because"]);
     let again = latest(&state, 1);
     assert_eq!(again.config.seed, seed + 1);
     let origin = again.lineage.origin.unwrap();
@@ -189,8 +156,8 @@ fn after_a_change_of_settings_the_seed_stays() {
     let chain = state.panes[2].settings.chain.clone();
     state.panes[1].settings.set_chain(chain);
     let at = at(&state, 1, 1);
-    let effects = apply(&mut state, ConversationCommand::Again(at));
-    answer(&mut state, &effects, &[" because"]);
+    apply(&mut state, ConversationCommand::Again(at));
+    answer_waiting(&mut state, &[" because"]);
     let again = latest(&state, 1);
     assert_eq!(again.config.seed, seed);
     assert_eq!(again.lineage.origin.unwrap().change, OriginChange::Settings);
@@ -205,8 +172,8 @@ fn an_edited_message_is_answered_and_the_later_turns_stay_in_branches() {
     let edit = state.branches.message.as_mut().unwrap();
     assert_eq!(edit.text, "Why?");
     edit.text = "Why not?".to_owned();
-    let effects = apply(&mut state, ConversationCommand::FinishEdit(EditScope::Pane));
-    answer(&mut state, &effects, &[" right"]);
+    apply(&mut state, ConversationCommand::FinishEdit(EditScope::Pane));
+    answer_waiting(&mut state, &[" right"]);
     let edited = [pair("Hi", " Hello"), pair("Why not?", " right")];
     assert_eq!(told(&state, 0), edited);
     assert_eq!(latest(&state, 1).n_turns(), 3, "only one pane was asked");
@@ -226,7 +193,7 @@ fn an_edited_message_can_go_to_all_panes() {
     let effects = apply(&mut state, scope);
     let [(prompt, ids)] = asked(&effects).try_into().unwrap();
     assert_eq!((prompt.text.as_str(), ids.len()), ("Hey", 4));
-    answer(&mut state, &effects, &[" Hm"]);
+    answer_waiting(&mut state, &[" Hm"]);
     assert_eq!(told(&state, 3), [pair("Hey", " Hm")]);
     // One undo step for all of them.
     state.apply(Command::Undo);
@@ -303,9 +270,7 @@ fn the_oldest_turn_is_left_out_on_request() {
     };
     let left = [ChatMessage::user("Why?"), ChatMessage::assistant("so")];
     assert_eq!(settings.history, left);
-    answer(&mut state, &effects, &[" yes"]);
-    assert_eq!(latest(&state, 0).n_left_out(), 1);
-    assert_eq!(latest(&state, 1).n_left_out(), 0);
+    assert_eq!(state.panes[0].n_to_leave_out, 0, "only the next message");
 }
 
 #[test]

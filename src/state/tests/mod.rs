@@ -35,6 +35,7 @@ use std::sync::Arc;
 use super::{
     AppState, BranchChange, BranchCommand, BranchTarget, Command, Effect, Pin, PromptMode, Settings,
 };
+use crate::analysis::messages_after;
 use crate::decoding::TokenId;
 use crate::generation::testing::generation;
 use crate::generation::{
@@ -211,6 +212,39 @@ pub(crate) fn chat_written(message: &str, pieces: &[(&str, f64)]) -> AppState {
         state.on_event(Event::Progress(Progress::Finished { id, reason }));
     }
     state
+}
+
+/// Lets the panes that wait for an answer give it: each the next of these words.
+pub(crate) fn answer_waiting(state: &mut AppState, words: &[&str]) {
+    let waiting = state.panes.iter().filter_map(|pane| {
+        let asked = pane.pending_turn()?;
+        let history = asked.before.map(messages_after).unwrap_or_default();
+        Some((pane.status.running()?, asked.message.to_owned(), history))
+    });
+    let waiting: Vec<_> = waiting.collect();
+    for ((id, message, history), word) in waiting.into_iter().zip(words.iter().cycle()) {
+        let base = generation(&[(" a", 0.5)]).prompt;
+        let n_before = history.len();
+        let settings = ChatSettings {
+            history,
+            ..ChatSettings::default()
+        };
+        let prompt = Arc::new(PromptRecord {
+            text: message.clone(),
+            chat: Some(ChatRecord {
+                settings,
+                rendered: message,
+            }),
+            // A longer history has more tokens.
+            tokens: base.tokens.repeat(n_before + 1),
+            ..PromptRecord::clone(&base)
+        });
+        let ids = vec![id];
+        state.on_event(Event::Progress(Progress::Started { ids, prompt }));
+        write_more(state, id, &[(word, 0.5)]);
+        let reason = FinishReason::EndOfText;
+        state.on_event(Event::Progress(Progress::Finished { id, reason }));
+    }
 }
 
 /// Like [`written`], but the first text branches off in place at its second token: " fox ran".

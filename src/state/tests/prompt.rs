@@ -209,7 +209,7 @@ fn chat_mode_asks_for_a_message() {
 }
 
 #[test]
-fn another_mode_system_prompt_or_message_makes_the_output_stale() {
+fn a_message_or_another_mode_makes_the_output_stale() {
     let mut state = chatting(ChatSupport::ready());
     let ids = asked(&state.apply(Command::GenerateAll));
     let prompt = PromptRecord {
@@ -224,19 +224,22 @@ fn another_mode_system_prompt_or_message_makes_the_output_stale() {
     state.on_event(Event::Progress(Progress::Started { ids, prompt }));
     assert!(!state.output_is_stale());
 
-    let changes: [fn(&mut AppState); 4] = [
-        |state| state.prompt.mode = PromptMode::Raw,
-        |state| state.prompt.system.clear(),
-        |state| {
-            state.prompt.system.clear();
-            state.prompt.sends_empty_system = true;
-        },
-        |state| state.prompt.text.push('!'),
+    assert_eq!(
+        state.prompt.text, "",
+        "the message is part of the conversation"
+    );
+
+    let changes: [(fn(&mut AppState), bool); 4] = [
+        (|state| state.prompt.mode = PromptMode::Raw, true),
+        (|state| state.prompt.text.push('!'), true),
+        // They count for the next message.
+        (|state| state.prompt.system.clear(), false),
+        (|state| state.prompt.sends_empty_system = true, false),
     ];
-    for change in changes {
+    for (change, makes_stale) in changes {
         let mut changed = state.clone();
         change(&mut changed);
-        assert!(changed.output_is_stale());
+        assert_eq!(changed.output_is_stale(), makes_stale);
     }
 }
 

@@ -8,6 +8,7 @@ use crate::state::{
     PasteCommand, Pin, PinMove, RunCommand, ScoreCommand, SettingsTab, Shortcut,
 };
 use crate::ui::loop_view::{N_PICKS, field_id, numbered_pick};
+use crate::ui::prompt_card::prompt_field_id;
 
 const ARROWS: [(Key, PinMove); 4] = [
     (Key::ArrowLeft, PinMove::Earlier),
@@ -58,7 +59,8 @@ pub(crate) fn entered(ui: &Ui, field: &Response) -> bool {
 /// that no text field consumes the key. Apply the command after all edits of this frame.
 pub(super) fn generate_key_ui(ui: &Ui, state: &AppState) -> Option<Command> {
     // In that popup, the key picks the focused row in a new pane.
-    if state.branches.dialog.is_some() || state.branches.edit.is_some() {
+    let branches = &state.branches;
+    if branches.dialog.is_some() || branches.edit.is_some() || branches.message.is_some() {
         return None;
     }
     if !pressed(ui, Action::Generate) {
@@ -105,7 +107,7 @@ pub(super) fn keys_ui(
     let dialog_open = has_dialog(state);
     score_paste_ui(ui, state, commands);
     action_keys_ui(ui, &TEXT_SIZES, state, commands);
-    undo_keys_ui(ui, state.page, dialog_open, commands);
+    undo_keys_ui(ui, state, dialog_open, commands);
     // A tab may open a file of its own with the shortcut that opens a run elsewhere.
     if state.page == Page::Lab && !dialog_open {
         lab_keys_ui(ui, state, commands);
@@ -366,16 +368,19 @@ fn first_pin(state: &AppState, focused: Option<usize>) -> Option<Command> {
 
 /// Handles undo and redo, in History those of a deletion, unless a text field has the focus or a dialog is open. Each pointer
 /// gesture becomes a separate undo step.
-fn undo_keys_ui(ui: &Ui, page: Page, dialog_open: bool, commands: &mut Vec<Command>) {
+fn undo_keys_ui(ui: &Ui, state: &AppState, dialog_open: bool, commands: &mut Vec<Command>) {
     if begins_gesture(ui) {
         commands.push(Command::EndUndoStep);
     }
-    if dialog_open || ui.text_edit_focused() {
+    // In an empty prompt there is nothing else to undo.
+    let is_in_empty_prompt =
+        state.prompt.text.is_empty() && ui.memory(|memory| memory.has_focus(prompt_field_id()));
+    if dialog_open || (ui.text_edit_focused() && !is_in_empty_prompt) {
         return;
     }
     // Longer shortcuts first: Ctrl+Z would also match Ctrl+Shift+Z.
     let (redo, undo) = (pressed(ui, Action::Redo), pressed(ui, Action::Undo));
-    if page == Page::History {
+    if state.page == Page::History {
         // Settings that are out of sight must not change.
         commands.extend(undo.then_some(Command::Run(RunCommand::UndoDelete)));
         return;

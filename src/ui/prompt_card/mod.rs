@@ -193,6 +193,11 @@ impl PromptCard {
     }
 }
 
+/// The id of the field in which the prompt is typed.
+pub(super) fn prompt_field_id() -> egui::Id {
+    egui::Id::unique("prompt")
+}
+
 fn text_ui(ui: &mut Ui, state: &mut AppState) -> egui::Response {
     let (name, hint) = match (state.prompt.mode, state.is_replying()) {
         (PromptMode::Raw, _) => ("Prompt", "Type a text to continue"),
@@ -205,7 +210,8 @@ fn text_ui(ui: &mut Ui, state: &mut AppState) -> egui::Response {
         .id_salt("prompt")
         .show(ui, |ui| {
             let edit = bare_edit(&mut state.prompt.text, Face::Prompt.font());
-            let edit = edit.text_color(color).hint_text(hint);
+            // The field keeps the focus when the one above it comes or goes.
+            let edit = edit.id(prompt_field_id()).text_color(color).hint_text(hint);
             ui.add(edit).accessible_name(name)
         })
         .inner

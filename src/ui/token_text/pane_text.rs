@@ -38,6 +38,11 @@ impl PaneText {
         self.turns.ui(ui, turns, edits)
     }
 
+    /// Returns whether it shows turns.
+    pub const fn has_turns(&self) -> bool {
+        self.has_turns
+    }
+
     /// Returns the text that the views show.
     fn shown(&mut self) -> &mut TokenView {
         if self.has_turns {
