@@ -31,6 +31,7 @@ mod loop_view;
 mod models;
 mod numbers;
 mod numbers_tokens;
+mod numbers_turns;
 mod order_menu;
 mod pace_menu;
 mod palette;

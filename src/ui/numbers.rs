@@ -7,6 +7,7 @@ use egui::{Grid, Label, RichText, ScrollArea, Ui};
 use super::explained::explained;
 use super::figures::{bits_per_character, of_steps};
 use super::numbers_tokens::{ranks_ui, tokens_ui};
+use super::numbers_turns::turns_ui;
 use super::text_measures::{cost_label, prices_ui, rows_for, saving_words};
 use crate::analysis::{Metrics, Prices, have_different_tokenizers};
 use crate::decoding::{FinalProb, Selector, TokenId};
@@ -53,6 +54,7 @@ fn tables_ui(ui: &mut Ui, state: &mut AppState) {
     prices_ui(ui, &mut state.view.prices);
     saving_ui(ui, &state.panes, state.view.prices);
     ui.add_space(12.0);
+    turns_ui(ui, &state.panes);
     ranks_ui(ui, &state.panes);
     ui.add_space(12.0);
     tokens_ui(ui, state);

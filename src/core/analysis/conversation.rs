@@ -3,6 +3,7 @@
 
 use super::Thought;
 use crate::decoding::TokenId;
+use crate::generation::formatting::{counted, quoted};
 use crate::generation::{ChatMessage, Generation, THOUGHT_TAGS};
 
 /// Returns the messages of a conversation up to an answer: those before the message that it answers,
@@ -79,6 +80,21 @@ impl SharedBeginning {
             n_before: earlier.len(),
             differs: differing.map(|(before, now)| [*before, *now]),
         })
+    }
+}
+
+impl SharedBeginning {
+    /// Says which token kept the model from reusing what it had read, if one did.
+    pub fn words(&self, turn: &Generation) -> Option<String> {
+        let [before, now] = self.differs?;
+        let piece = |token| quoted(&turn.vocabulary.piece(token));
+        let n_again = counted(self.n_before - self.n_shared, "token");
+        let (before, now) = (piece(before), piece(now));
+        Some(format!(
+            "At token {}, the template has {now} where the turn before had {before}: {n_again} of the \
+             earlier turns could not be reused",
+            self.n_shared + 1
+        ))
     }
 }
 

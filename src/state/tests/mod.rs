@@ -224,7 +224,7 @@ pub(crate) fn answer_waiting(state: &mut AppState, words: &[&str]) {
     let waiting: Vec<_> = waiting.collect();
     for ((id, message, history), word) in waiting.into_iter().zip(words.iter().cycle()) {
         let base = generation(&[(" a", 0.5)]).prompt;
-        let n_before = history.len();
+        let (n_before, n_chars) = (history.len(), message.len());
         let settings = ChatSettings {
             history,
             ..ChatSettings::default()
@@ -235,8 +235,8 @@ pub(crate) fn answer_waiting(state: &mut AppState, words: &[&str]) {
                 settings,
                 rendered: message,
             }),
-            // A longer history has more tokens.
-            tokens: base.tokens.repeat(n_before + 1),
+            // A longer history and a longer message have more tokens.
+            tokens: base.tokens.repeat(n_before + n_chars),
             ..PromptRecord::clone(&base)
         });
         let ids = vec![id];
