@@ -17,19 +17,18 @@ use super::interrupt::Interrupt;
 use super::model::{DraftModelArgument, ModelArgument};
 use super::outputs::report_error;
 use super::pane_models::PaneModelArgument;
-use super::pane_run::{Console, Engine, Pane, Task, run_panes};
+use super::pane_run::{Console, Engine, Pane};
 use super::panes::pane_settings;
 use super::progress::Progress;
 use super::prompts::{ChatArguments, messages_from};
+use super::replies::{ReplyArguments, Script};
 use super::server::ServerArguments;
 use super::stopping::StopArguments;
 use super::text_input::text_of;
 use super::text_output::{TextOutput, error_of};
 use super::token_rules::{Sampled, broken_bans, broken_repeats, unknown_tokens};
 use crate::decoding::TokenId;
-use crate::generation::{
-    FinishReason, Generation, GenerationConfig, Limits, PaneSettings, PromptText,
-};
+use crate::generation::{FinishReason, Generation, GenerationConfig, Limits, PaneSettings};
 use crate::interop::GRAMMAR;
 use crate::state::unix_time_secs;
 
@@ -47,12 +46,16 @@ pub(super) struct Arguments {
     prompt: Option<String>,
 
     /// Answer the last of the messages in this file, as for OpenAI’s API: a JSON list of objects with
-    /// role and content, or an object with such a list; `-` reads standard input
+    /// role and content, or an object with such a list; `-` reads standard input. If it ends with an
+    /// answer, the first --reply is the message to answer
     #[arg(long, value_name = "FILE", group = "chats", conflicts_with_all = ["prompt", "system"])]
     messages: Option<PathBuf>,
 
     #[command(flatten)]
     chat: ChatArguments,
+
+    #[command(flatten)]
+    replies: ReplyArguments,
 
     #[command(flatten)]
     model: ModelArgument,
@@ -119,7 +122,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.pane_models.check_hosts(&hosts.of_panes)?;
     // Removed at the end if nothing was exported to it.
     let _new_folder = arguments.check_output_paths().map_err(Failure::run)?;
-    let prompt = arguments.prompt()?;
+    let script = arguments.script()?;
     let source = arguments.model.source();
     let compute = arguments.compute;
     let mut console = Console {
@@ -127,22 +130,24 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         texts: arguments.text_output(panes.len()),
         interrupt: Interrupt::catch(),
     };
-    let generations = if hosts.is_local() {
-        let engine = arguments.engine(&panes, &mut console)?;
-        run_panes(engine, Task::Generate(prompt), &panes, &mut console)
-    } else {
-        hosts.run(&prompt, &panes, &mut console, |panes, console| {
-            arguments.engine(panes, console)
-        })?
-    };
-    for pane in &generations {
-        report_token_rules(pane);
+    let mut hosts = hosts.open(&panes, &mut console, |panes, console| {
+        arguments.engine(panes, console)
+    })?;
+    let conversation = script.run(&mut hosts, &panes, &mut console);
+    let has_failed = conversation.has_failed;
+    let generations = conversation.into_texts();
+    for turn in generations.iter().flat_map(Generation::turns) {
+        report_token_rules(turn);
     }
+    console.texts.print_conversations(&generations);
     let printed = console.texts.into_result();
     let output = arguments.output(&generations.iter().collect::<Vec<_>>());
     printed.and(output)?;
     if console.interrupt.is_raised() {
         return Err(Failure::Interrupted);
+    }
+    if has_failed {
+        return Err(Failure::Reported);
     }
     if arguments.compare.is_some() {
         let choice = compute.choice();
@@ -161,14 +166,14 @@ impl Arguments {
         Ok(engine)
     }
 
-    fn prompt(&self) -> Result<PromptText, Failure> {
-        if let Some(file) = &self.messages {
-            return messages_from(file, self.chat.kwargs());
-        }
-        Ok(self.chat.prompt(match self.prompt.as_deref() {
-            Some("-") => text_of(Path::new("-"), "the prompt")?,
-            prompt => prompt.unwrap_or_default().to_owned(),
-        }))
+    fn script(&self) -> Result<Script, Failure> {
+        let mut replies = self.replies.list()?;
+        let prompt = match (&self.messages, self.prompt.as_deref()) {
+            (Some(file), _) => messages_from(file, self.chat.kwargs(), &mut replies)?,
+            (None, Some("-")) => self.chat.prompt(text_of(Path::new("-"), "the prompt")?),
+            (None, prompt) => self.chat.prompt(prompt.unwrap_or_default()),
+        };
+        Ok(Script { prompt, replies })
     }
 
     fn panes(&self) -> Result<Vec<Pane>, Failure> {
@@ -206,6 +211,8 @@ impl Arguments {
             TextOutput::off()
         } else if self.stream {
             TextOutput::streamed(n_panes)
+        } else if self.replies.is_any() {
+            TextOutput::of_conversations(n_panes)
         } else {
             TextOutput::of_panes(n_panes)
         }

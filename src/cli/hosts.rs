@@ -32,11 +32,6 @@ pub(super) struct Hosts {
 }
 
 impl Hosts {
-    /// Returns whether all panes run on this computer.
-    pub(super) fn is_local(&self) -> bool {
-        self.servers.is_empty()
-    }
-
     /// Returns the panes that run on the same host, with their indices.
     fn panes_on<'a>(&self, server: Option<usize>, panes: &'a [Pane]) -> Vec<(usize, &'a Pane)> {
         let hosted = self.of_panes.iter().zip(panes).enumerate();
@@ -45,15 +40,14 @@ impl Hosts {
         here.map(|(index, (_, pane))| (index, pane)).collect()
     }
 
-    /// Runs all panes and returns their records, in the panes’ order. `open_engine` loads the models
-    /// of the panes that run on this computer; it is called only if there are any.
-    pub(super) fn run(
+    /// Connects to the servers. `open_engine` loads the models of the panes that run on this computer;
+    /// it is called only if there are any.
+    pub(super) fn open(
         &self,
-        prompt: &PromptText,
         panes: &[Pane],
         console: &mut Console,
         open_engine: impl FnOnce(&[Pane], &mut Console) -> Result<Engine, Failure>,
-    ) -> Result<Vec<Generation>, Failure> {
+    ) -> Result<OpenHosts, Failure> {
         let mut runs = Vec::new();
         for (index, config) in self.servers.iter().enumerate() {
             let host = ServerHost::connect(config.clone(), console)?;
@@ -64,20 +58,7 @@ impl Hosts {
             let engine = Box::new(open_engine(&local, console)?);
             runs.push(self.run_on(Host::Engine(engine), None, panes));
         }
-        let unread = Arc::new(PromptRecord {
-            text: prompt.text.clone(),
-            ..PromptRecord::default()
-        });
-        let mut texts = Vec::new();
-        for (index, pane) in panes.iter().enumerate() {
-            let run = runs.iter().find(|run| run.indices.contains(&index));
-            texts.extend(run.map(|run| run.host.new_text(pane, &unread)));
-        }
-        let record = Record::of(texts);
-        for run in &mut runs {
-            run.begin(prompt, panes);
-        }
-        Ok(collect(runs, record, console))
+        Ok(OpenHosts { runs })
     }
 
     fn run_on(&self, host: Host, server: Option<usize>, panes: &[Pane]) -> HostRun {
@@ -86,6 +67,60 @@ impl Hosts {
             host,
             indices: indices.map(|(index, _)| index).collect(),
         }
+    }
+}
+
+/// What a pane of a run does next.
+#[derive(Debug)]
+pub(super) enum PaneTurn {
+    /// It continues or answers a prompt, after the answer before it in its conversation.
+    Writes {
+        prompt: PromptText,
+        previous: Option<Arc<Generation>>,
+    },
+    /// It keeps its text.
+    Stays(Box<Generation>),
+}
+
+impl PaneTurn {
+    const fn prompt(&self) -> Option<&PromptText> {
+        match self {
+            Self::Writes { prompt, .. } => Some(prompt),
+            Self::Stays(_) => None,
+        }
+    }
+}
+
+/// The hosts of a run, ready to generate.
+pub(super) struct OpenHosts {
+    runs: Vec<HostRun>,
+}
+
+impl OpenHosts {
+    /// Runs all panes and returns their records, in the panes’ order. Each pane has a turn.
+    pub(super) fn run(
+        &mut self,
+        turns: Vec<PaneTurn>,
+        panes: &[Pane],
+        console: &mut Console,
+    ) -> Vec<Generation> {
+        for run in &mut self.runs {
+            run.begin(&turns, panes);
+        }
+        let numbered = turns.into_iter().zip(panes).enumerate();
+        let texts = numbered.filter_map(|(index, (turn, pane))| match turn {
+            PaneTurn::Stays(text) => Some(*text),
+            PaneTurn::Writes { prompt, previous } => {
+                let unread = Arc::new(PromptRecord {
+                    text: prompt.text,
+                    ..PromptRecord::default()
+                });
+                let run = self.runs.iter().find(|run| run.indices.contains(&index))?;
+                Some(run.host.new_text(pane, &unread).following(previous))
+            }
+        });
+        let record = Record::of(texts.collect());
+        collect(&mut self.runs, record, console)
     }
 }
 
@@ -139,6 +174,29 @@ impl Host {
     }
 }
 
+impl Host {
+    fn send(&mut self, prompt: &PromptText, panes: Vec<(GenerationId, &Pane)>) {
+        match self {
+            Self::Engine(engine) => {
+                let task = Task::Generate(prompt.clone());
+                engine.worker.send(task.into_request(panes));
+            }
+            Self::Server(server) => {
+                let request = |(id, pane): (GenerationId, &Pane)| PaneRequest {
+                    id,
+                    config: pane.config.clone(),
+                    model: None,
+                    continuation: Continuation::default(),
+                };
+                server.worker.send(ServerRequest::Generate {
+                    prompt: prompt.clone(),
+                    panes: panes.into_iter().map(request).collect(),
+                });
+            }
+        }
+    }
+}
+
 /// A host with its panes.
 struct HostRun {
     host: Host,
@@ -154,26 +212,22 @@ enum Turn {
 }
 
 impl HostRun {
-    fn begin(&mut self, prompt: &PromptText, panes: &[Pane]) {
-        let own = self.indices.iter();
-        let own = own.filter_map(|index| Some((id_of(*index), panes.get(*index)?)));
-        match &mut self.host {
-            Host::Engine(engine) => {
-                let task = Task::Generate(prompt.clone());
-                engine.worker.send(task.into_request(own));
+    /// Sends the requests of its panes: one for all with the same prompt.
+    fn begin(&mut self, turns: &[PaneTurn], panes: &[Pane]) {
+        let mut requests: Vec<(&PromptText, Vec<(GenerationId, &Pane)>)> = Vec::new();
+        for index in &self.indices {
+            let prompt = turns.get(*index).and_then(PaneTurn::prompt);
+            let Some((prompt, pane)) = prompt.zip(panes.get(*index)) else {
+                continue;
+            };
+            let asked = (id_of(*index), pane);
+            match requests.iter_mut().find(|(other, _)| *other == prompt) {
+                Some((_, panes)) => panes.push(asked),
+                None => requests.push((prompt, vec![asked])),
             }
-            Host::Server(server) => {
-                let request = |(id, pane): (GenerationId, &Pane)| PaneRequest {
-                    id,
-                    config: pane.config.clone(),
-                    model: None,
-                    continuation: Continuation::default(),
-                };
-                server.worker.send(ServerRequest::Generate {
-                    prompt: prompt.clone(),
-                    panes: own.map(request).collect(),
-                });
-            }
+        }
+        for (prompt, panes) in requests {
+            self.host.send(prompt, panes);
         }
     }
 
@@ -250,11 +304,11 @@ impl ServerHost {
 }
 
 /// Lets the hosts take turns until all texts have ended, and returns the texts.
-fn collect(mut runs: Vec<HostRun>, mut record: Record, console: &mut Console) -> Vec<Generation> {
+fn collect(runs: &mut [HostRun], mut record: Record, console: &mut Console) -> Vec<Generation> {
     let mut stopping = false;
     let wait = if runs.len() > 1 { TURN } else { SIGNAL_PAUSE };
     while record.unfinished().is_some() {
-        for run in &mut runs {
+        for run in runs.iter_mut() {
             if !run.is_running(&record) {
                 continue;
             }
@@ -271,7 +325,7 @@ fn collect(mut runs: Vec<HostRun>, mut record: Record, console: &mut Console) ->
     }
     console.progress.clear();
     let mut texts = record.into_texts();
-    for run in &runs {
+    for run in runs {
         if let Host::Server(server) = &run.host {
             for index in &run.indices {
                 if let Some(text) = texts.get_mut(*index) {

@@ -36,6 +36,7 @@ mod replay;
 mod replay_json;
 mod replay_models;
 mod replay_report;
+mod replies;
 pub(crate) mod report_output;
 mod sample;
 mod score;

@@ -1,5 +1,6 @@
 //! `--chat` and `--prompts`: how a prompt's text is interpreted, and lists of prompts in files.
 
+use std::collections::VecDeque;
 use std::path::Path;
 
 use clap::Args;
@@ -56,21 +57,31 @@ impl ChatArguments {
     }
 }
 
-/// Reads a chat from a file with messages, or from standard input for `-`.
-pub(crate) fn messages_from(path: &Path, kwargs: TemplateKwargs) -> Result<PromptText, Failure> {
+/// Reads a chat from a file with messages, or from standard input for `-`. If it ends with an answer,
+/// `next` is the message to answer.
+pub(crate) fn messages_from(
+    path: &Path,
+    kwargs: TemplateKwargs,
+    next: &mut VecDeque<String>,
+) -> Result<PromptText, Failure> {
     let text = read_text(path, "the messages", MAX_TEXT_BYTES)?;
-    let messages = Messages::parse(&text).map_err(|error| {
+    let failure = |error: &str| {
+        let path = path.display();
         Failure::run(format!(
-            "the messages can’t be answered: {error}\nFile: {}",
-            path.display()
+            "the messages can’t be answered: {error}\nFile: {path}"
         ))
+    };
+    let messages = Messages::parse(&text).map_err(|error| failure(&error.to_string()))?;
+    let last = messages.last.or_else(|| next.pop_front());
+    let last = last.ok_or_else(|| {
+        failure("the last one is not the user’s; write the next one with --reply TEXT")
     })?;
     let settings = ChatSettings {
         system: messages.system,
         history: messages.history,
         kwargs,
     };
-    Ok(PromptText::chat_with(messages.last, settings))
+    Ok(PromptText::chat_with(last, settings))
 }
 
 /// Reads the variables for a chat template.

@@ -17,11 +17,11 @@ use super::named_value::parse_by_name;
 use super::pane_run::{Console, Engine, SIGNAL_PAUSE};
 use super::replay_json;
 use super::replay_models::RunModels;
-use super::replay_report::{RepeatedRun, Report};
+use super::replay_report::{RepeatedRun, Report, RunPlaces};
+use crate::analysis::contradictions::turns_of_run;
 use crate::analysis::replay::{SecondNeeded, WordsCheck, replay_of};
 use crate::export::json::{RunFile, by_place};
 use crate::export::read_run;
-use crate::generation::formatting::pane_letter;
 use crate::generation::{
     FinishReason, Generation, GenerationId, ModelInfo, PromptCheck, PromptRecord, TextModels,
 };
@@ -50,9 +50,10 @@ Fields of --json:
                                    many were given by_hand, scored or by_server
   same                             Whether model, second_model, tokenizer and template are the
                                    file’s
-  contradiction                    The first: pane or branch, token, about, statement
-  first_difference                 The first different token: pane, token, then, now, logit_gap
-  panes                            The same counts for each pane, with words, same_tokens,
+  contradiction                    The first: pane or branch, turn, token, about, statement
+  first_difference                 The first different token: pane, turn, token, then, now, logit_gap
+  panes                            The same counts for each pane, then for the turns before them,
+                                   each with its turn in a conversation, words, same_tokens,
                                    identical, computed_alike, different_tokens,
                                    largest_difference, difference_of and n_whole_rows
   not_covered                      What was not verified
@@ -156,11 +157,12 @@ fn replay(arguments: &Arguments) -> Result<Report, Failure> {
 
 /// Generates the run again, unless its file contradicts itself.
 fn repeat(arguments: &Arguments, then: RunFile) -> Result<Report, Failure> {
-    if let Some(found) = then.contradiction {
-        return Ok(Report::contradicted(then.panes, &then.places, found));
-    }
+    let contradiction = then.contradiction.clone();
     let has_branches = !then.branches.is_empty();
-    let (then, places) = (then.panes, then.places);
+    let (then, places) = texts_of(then);
+    if let Some(found) = contradiction {
+        return Ok(Report::contradicted(then, &places, found));
+    }
     let needed = SecondNeeded::by(&then);
     let loads_second = arguments.check_second(&needed)?;
     let mut models = RunModels::of(&then, &arguments.models)?;
@@ -186,6 +188,24 @@ fn repeat(arguments: &Arguments, then: RunFile) -> Result<Report, Failure> {
         allows_others: arguments.other_model,
         has_branches,
     }))
+}
+
+/// Returns the texts of the panes and then those of all turns, and where they are.
+fn texts_of(run: RunFile) -> (Vec<Generation>, RunPlaces) {
+    let panes: Vec<&Generation> = run.panes.iter().collect();
+    let branches: Vec<&Generation> = run.branches.iter().map(|branch| &branch.text).collect();
+    let turns = turns_of_run(&panes, &branches);
+    let places = RunPlaces {
+        panes: run.places.clone(),
+        turns: (turns.iter())
+            .map(|(place, _)| place.with_panes(|pane| run.place(pane)))
+            .collect(),
+    };
+    let answers: Vec<Generation> = (turns.iter())
+        .map(|(_, turn)| (**turn.answer).clone())
+        .collect();
+    let texts = run.panes.into_iter().chain(answers);
+    (texts.collect(), places)
 }
 
 /// Compares the words of each text with its tokens, under the model that repeats it.
@@ -346,14 +366,15 @@ fn replayed(
 fn check_completed(
     then: &[Generation],
     now: &[Generation],
-    places: &[usize],
+    places: &RunPlaces,
 ) -> Result<(), Failure> {
+    let n_texts = now.len();
     for (index, (then, now)) in then.iter().zip(now).enumerate() {
         if let Some(FinishReason::Failed { error }) = &now.finish
             && then.finish != now.finish
         {
-            let letter = pane_letter(places.get(index).copied().unwrap_or(index));
-            let message = format!("pane {letter} can’t be replayed: {error}");
+            let place = places.place(index, n_texts);
+            let message = format!("{place} can’t be replayed: {error}");
             return Err(Failure::usage(message));
         }
     }
@@ -377,8 +398,9 @@ fn picture_format(path: &Path) -> Option<PictureFormat> {
 
 /// Draws what a replay proved, or how far its numbers are from the recorded ones.
 fn write_picture(path: &Path, report: &Report, style: PictureStyle) -> Result<(), String> {
-    let then: Vec<&Generation> = report.then.iter().collect();
-    let now: Vec<&Generation> = report.now.iter().collect();
+    let n_panes = report.verdict.places().len();
+    let then: Vec<&Generation> = report.then.iter().take(n_panes).collect();
+    let now: Vec<&Generation> = report.now.iter().take(n_panes).collect();
     let data = VerifiedData::of(&report.verdict, &then, &now);
     let look = Look {
         style,

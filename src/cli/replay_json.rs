@@ -17,7 +17,7 @@ pub(super) fn verdict(report: &Report) -> Vec<u8> {
         .findings(&report.facts)
         .into_iter()
         .filter(|(name, _)| *name != "Not covered");
-    let panes = 0..report.then.len();
+    let texts = 0..report.then.len();
     json_bytes(&VerdictRecord {
         verdict: verdict.to_string(),
         exit_status: verdict.exit_status(),
@@ -28,7 +28,7 @@ pub(super) fn verdict(report: &Report) -> Vec<u8> {
         same: SameRecord::of(report),
         contradiction: verdict.contradiction.as_ref().map(ContradictionRecord::of),
         first_difference: first_difference(report),
-        panes: panes.filter_map(|pane| pane_record(report, pane)).collect(),
+        panes: texts.filter_map(|text| text_record(report, text)).collect(),
         not_covered: verdict.not_covered(),
         cause: report.cause(),
         findings: findings
@@ -67,7 +67,7 @@ struct VerdictRecord<'a> {
     same: SameRecord,
     contradiction: Option<ContradictionRecord<'a>>,
     first_difference: Option<DifferenceRecord>,
-    panes: Vec<PaneRecord<'a>>,
+    panes: Vec<TextRecord<'a>>,
     not_covered: Vec<&'static str>,
     cause: Option<String>,
     findings: Vec<Finding>,
@@ -96,6 +96,9 @@ struct ContradictionRecord<'a> {
     pane: Option<String>,
     /// The number of a text that no pane showed, from 1.
     branch: Option<usize>,
+    /// From 1; none if it is about the last text of a pane or branch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    turn: Option<usize>,
     /// From 1; none if it is about the whole text.
     token: Option<usize>,
     about: &'static str,
@@ -104,7 +107,8 @@ struct ContradictionRecord<'a> {
 
 #[derive(Serialize)]
 struct DifferenceRecord {
-    pane: String,
+    #[serde(flatten)]
+    place: PlaceRecord,
     /// From 1.
     token: usize,
     then: Option<String>,
@@ -112,10 +116,23 @@ struct DifferenceRecord {
     logit_gap: Option<f32>,
 }
 
+/// Where a text is.
+#[derive(Serialize)]
+struct PlaceRecord {
+    /// None if no pane shows its conversation.
+    pane: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    branch: Option<usize>,
+    /// Its number in its conversation, from 1; none if it is the only turn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    turn: Option<usize>,
+}
+
 /// What was compared of a text. None if it was not generated again.
 #[derive(Serialize)]
-struct PaneRecord<'a> {
-    pane: String,
+struct TextRecord<'a> {
+    #[serde(flatten)]
+    place: PlaceRecord,
     name: &'a str,
     n_tokens: usize,
     n_chosen: usize,
@@ -181,17 +198,43 @@ impl SameRecord {
 
 impl<'a> ContradictionRecord<'a> {
     fn of(found: &'a Contradiction) -> Self {
-        let (pane, branch) = match found.place {
-            RunPlace::File => (None, None),
-            RunPlace::Pane(pane) => (Some(pane_letter(pane)), None),
-            RunPlace::Branch(branch) => (None, Some(branch + 1)),
-        };
+        let PlaceRecord { pane, branch, turn } = PlaceRecord::of(found.place);
         Self {
             pane,
             branch,
+            turn,
             token: found.step.map(|step| step + 1),
             about: kind_name(found.kind),
             statement: &found.words,
+        }
+    }
+}
+
+impl PlaceRecord {
+    fn of(place: RunPlace) -> Self {
+        let (pane, branch, turn) = match place {
+            RunPlace::File => (None, None, None),
+            RunPlace::Turn { pane, turn } => (Some(pane), None, Some(turn)),
+            RunPlace::TurnOfBranch { branch, turn } => (None, Some(branch), Some(turn)),
+            RunPlace::Pane(pane) => (Some(pane), None, None),
+            RunPlace::Branch(branch) => (None, Some(branch), None),
+        };
+        Self {
+            pane: pane.map(pane_letter),
+            branch: branch.map(|branch| branch + 1),
+            turn: turn.map(|turn| turn + 1),
+        }
+    }
+
+    /// Returns the place of the text at this index in a report. The last text of a conversation has
+    /// its number, too.
+    fn of_text(report: &Report, index: usize) -> Self {
+        let text = report.then.get(index);
+        let n_turns = text.map_or(1, Generation::n_turns);
+        let place = Self::of(report.verdict.place_of(index));
+        Self {
+            turn: place.turn.or((n_turns > 1).then_some(n_turns)),
+            ..place
         }
     }
 }
@@ -207,18 +250,18 @@ impl<'a> FactRecord<'a> {
     }
 }
 
-fn pane_record(report: &Report, pane: usize) -> Option<PaneRecord<'_>> {
+fn text_record(report: &Report, index: usize) -> Option<TextRecord<'_>> {
     let verdict = &report.verdict;
-    let (then, written) = (report.then.get(pane)?, *verdict.written.get(pane)?);
-    let replay = verdict.texts.get(pane);
+    let (then, written) = (report.then.get(index)?, *verdict.written.get(index)?);
+    let replay = verdict.texts.get(index);
     let numbers = |replay: &TextReplay| replay.different.iter().map(|step| step + 1).collect();
-    Some(PaneRecord {
-        pane: pane_letter(verdict.place(pane)),
+    Some(TextRecord {
+        place: PlaceRecord::of_text(report, index),
         name: &then.name,
         n_tokens: written.n_tokens(),
         n_chosen: written.n_by_settings,
         n_given: GivenRecord::of(written),
-        words: verdict.words.get(pane).map(words_name),
+        words: verdict.words.get(index).map(words_name),
         same_tokens: replay.map(|replay| replay.first_difference.is_none()),
         identical: replay.map(TextReplay::is_identical),
         computed_alike: replay.map(|replay| replay.is_alike),
@@ -229,23 +272,25 @@ fn pane_record(report: &Report, pane: usize) -> Option<PaneRecord<'_>> {
     })
 }
 
-/// Describes the first difference of the panes that diverge first.
+/// Describes the first difference of the first text that diverges.
 fn first_difference(report: &Report) -> Option<DifferenceRecord> {
-    let Some(Comparison::Different { panes, .. }) = &report.verdict.comparison else {
+    let Some(Comparison::Different { places, .. }) = &report.verdict.comparison else {
         return None;
     };
-    let place = *panes.first()?;
-    let mut places = report.verdict.places().iter();
-    let pane = places.position(|other| *other == place)?;
-    let difference = report.verdict.texts.get(pane)?.first_difference?;
+    let first = *places.first()?;
+    let index = report
+        .verdict
+        .all_places()
+        .position(|place| place == first)?;
+    let difference = report.verdict.texts.get(index)?.first_difference?;
     let piece = |text: &Generation, token: Option<TokenId>| {
         token.map(|token| text.vocabulary.piece(token).to_string())
     };
     Some(DifferenceRecord {
-        pane: pane_letter(place),
+        place: PlaceRecord::of_text(report, index),
         token: difference.step + 1,
-        then: piece(report.then.get(pane)?, difference.then),
-        now: piece(report.now.get(pane)?, difference.now),
+        then: piece(report.then.get(index)?, difference.then),
+        now: piece(report.now.get(index)?, difference.now),
         logit_gap: difference.logit_gap,
     })
 }

@@ -3,11 +3,13 @@
 use super::{console, replay_json};
 use crate::analysis::contradictions::{Contradiction, RunPlace};
 use crate::analysis::replay::{
-    Difference, Fact, Models, Replayed, Verdict, WordsCheck, facts_of_all, likely_cause, logit_gap,
+    Difference, Fact, Models, Replayed, TextPlaces, Verdict, WordsCheck, facts_of_all,
+    likely_cause, logit_gap,
 };
 use crate::decoding::TokenId;
 use crate::generation::Generation;
-use crate::generation::formatting::{counted, pane_letter, quoted};
+use crate::generation::formatting::{counted, quoted};
+use crate::state::capitalize;
 
 /// The result of a replay.
 pub(super) struct Report {
@@ -21,12 +23,38 @@ pub(super) struct Report {
     pub finished_at: Option<u64>,
 }
 
+/// Where the texts of a run are.
+pub(super) struct RunPlaces {
+    /// The places of the panes, as in the file.
+    pub panes: Vec<usize>,
+    /// The turns, whose texts follow those of the panes.
+    pub turns: Vec<RunPlace>,
+}
+
+impl RunPlaces {
+    /// Returns the place of the text at this index. `n_texts` is how many there are.
+    pub(super) fn place(&self, index: usize, n_texts: usize) -> RunPlace {
+        let n_panes = n_texts - self.turns.len();
+        let turn = index.checked_sub(n_panes);
+        let pane = || self.panes.get(index).copied().unwrap_or(index);
+        let turn = turn.and_then(|turn| self.turns.get(turn).copied());
+        turn.unwrap_or_else(|| RunPlace::Pane(pane()))
+    }
+
+    fn as_ref(&self) -> TextPlaces<'_> {
+        TextPlaces {
+            panes: &self.panes,
+            turns: &self.turns,
+        }
+    }
+}
+
 /// A run and its replay.
 pub(super) struct RepeatedRun {
+    /// The texts of the panes, then those of the turns.
     pub then: Vec<Generation>,
     pub now: Vec<Generation>,
-    /// The places of the panes, as in the file.
-    pub places: Vec<usize>,
+    pub places: RunPlaces,
     /// What the models make of the words, one per text.
     pub words: Vec<WordsCheck>,
     /// Whether the user asked for another model than that of the file.
@@ -39,11 +67,11 @@ impl Report {
     /// Reports a file that contradicts itself, whatever its model says.
     pub(super) fn contradicted(
         then: Vec<Generation>,
-        places: &[usize],
+        places: &RunPlaces,
         found: Contradiction,
     ) -> Self {
         let texts: Vec<&Generation> = then.iter().collect();
-        let verdict = Verdict::contradicted(&texts, places, found);
+        let verdict = Verdict::contradicted(&texts, places.as_ref(), found);
         Self {
             then,
             now: Vec::new(),
@@ -62,7 +90,7 @@ impl Report {
         let verdict = Verdict::of(Replayed {
             then: &then.iter().collect::<Vec<_>>(),
             now: &now.iter().collect::<Vec<_>>(),
-            places: &run.places,
+            places: run.places.as_ref(),
             words: &run.words,
             allows_others: run.allows_others,
             has_branches: run.has_branches,
@@ -98,8 +126,8 @@ impl Report {
         lines.extend(self.cause().map(|cause| format!("{cause}.")));
         if !self.now.is_empty() {
             lines.push(String::new());
-            let panes = 0..self.verdict.texts.len();
-            lines.extend(panes.filter_map(|pane| self.pane_line(pane)));
+            let texts = 0..self.verdict.texts.len();
+            lines.extend(texts.filter_map(|text| self.text_line(text)));
         }
         lines.push(String::new());
         for (name, words) in self.verdict.findings(&self.facts) {
@@ -112,16 +140,14 @@ impl Report {
         lines.join("\n") + "\n"
     }
 
-    /// Describes a text: "A Greedy, 24 tokens: identical".
-    fn pane_line(&self, pane: usize) -> Option<String> {
-        let (replay, then) = (self.verdict.texts.get(pane)?, self.then.get(pane)?);
-        let place = self.verdict.place(pane);
-        let letter = pane_letter(place);
+    /// Describes a text: "A Greedy, 24 tokens: identical", "Turn 1 of A Greedy, 24 tokens: identical".
+    fn text_line(&self, text: usize) -> Option<String> {
+        let (replay, then) = (self.verdict.texts.get(text)?, self.then.get(text)?);
+        let place = self.verdict.place_of(text);
+        let letter = capitalize(&place.short());
         let result = match (replay.first_difference, &self.verdict.contradiction) {
-            (_, Some(found)) if found.place == RunPlace::Pane(place) => {
-                "contradicts itself".to_owned()
-            }
-            (Some(difference), _) => difference_words(difference, then, self.now.get(pane)?),
+            (_, Some(found)) if found.place == place => "contradicts itself".to_owned(),
+            (Some(difference), _) => difference_words(difference, then, self.now.get(text)?),
             (None, _) if replay.is_identical() => "identical".to_owned(),
             (None, _) => "same tokens".to_owned(),
         };

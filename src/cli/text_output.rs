@@ -32,6 +32,8 @@ enum Mode {
     Blocks(Blocks),
     /// Several panes as they are generated, line by line.
     Lines(Vec<(LiveText, TextLines)>),
+    /// Several panes at the end, each with all turns of its conversation.
+    Conversations,
 }
 
 impl TextOutput {
@@ -56,6 +58,18 @@ impl TextOutput {
         }
     }
 
+    /// Prints a single pane as it is generated, and several panes at the end, in their order, each with
+    /// all its turns.
+    pub(super) fn of_conversations(n_panes: usize) -> Self {
+        if n_panes == 1 {
+            return Self::of_panes(n_panes);
+        }
+        Self {
+            mode: Mode::Conversations,
+            failure: None,
+        }
+    }
+
     /// Prints the texts of all panes as they are generated.
     pub(super) fn streamed(n_panes: usize) -> Self {
         if n_panes == 1 {
@@ -73,11 +87,41 @@ impl TextOutput {
         matches!(self.mode, Mode::Live(_) | Mode::Lines(_))
     }
 
+    /// Prints the message that begins a turn. The settings of the panes are printed once.
+    pub(super) fn begin_turn(&mut self, number: usize, message: &str) {
+        let begin = || match number {
+            1 => LiveText::default(),
+            _ => LiveText::without_heading(),
+        };
+        match &mut self.mode {
+            Mode::Off | Mode::Blocks(_) | Mode::Conversations => return,
+            Mode::Live(live) => *live = begin(),
+            Mode::Lines(panes) => panes.iter_mut().for_each(|(live, _)| *live = begin()),
+        }
+        self.print(&turn_title(number, message));
+    }
+
+    /// Prints conversations that were not printed as they were generated.
+    pub(super) fn print_conversations(&mut self, panes: &[Generation]) {
+        if !matches!(self.mode, Mode::Conversations) {
+            return;
+        }
+        for (place, pane) in panes.iter().enumerate() {
+            let (letter, heading) = (pane_letter(place), LiveText::default().heading(pane));
+            let mut block = format!("{letter} · {heading}");
+            for (number, turn) in (1..).zip(pane.turns()) {
+                block += &turn_title(number, &turn.prompt.text);
+                block += &LiveText::without_heading().rest(turn);
+            }
+            self.print(&block);
+        }
+    }
+
     /// Prints the newest token of the pane at this index, or as much of the text as can't be part
     /// of a stop sequence.
     pub(super) fn stepped(&mut self, place: usize, pane: &Generation) {
         let text = match &mut self.mode {
-            Mode::Off | Mode::Blocks(_) => return,
+            Mode::Off | Mode::Blocks(_) | Mode::Conversations => return,
             Mode::Live(live) => live.advance(pane),
             Mode::Lines(panes) => panes
                 .get_mut(place)
@@ -97,7 +141,7 @@ impl TextOutput {
                 blocks.finish(place, if is_empty { String::new() } else { block() })
             }
             _ if is_empty => return,
-            Mode::Off => return,
+            Mode::Off | Mode::Conversations => return,
             Mode::Live(live) => live.rest(pane),
             Mode::Lines(panes) => panes
                 .get_mut(place)
@@ -170,6 +214,14 @@ struct LiveText {
 }
 
 impl LiveText {
+    /// Begins the text of a pane whose heading is printed.
+    fn without_heading() -> Self {
+        Self {
+            n_printed: Some(0),
+            ..Self::default()
+        }
+    }
+
     /// Returns what to print after the newest step of this pane.
     fn advance(&mut self, pane: &Generation) -> String {
         if let Some(step) = pane.steps.last()
@@ -239,6 +291,11 @@ impl LiveText {
         let settings = shortened(&settings.to_string());
         format!("{} ({settings}{lacking})\n", pane.name)
     }
+}
+
+/// Formats the message that begins a turn: "Turn 2: Why?".
+fn turn_title(number: usize, message: &str) -> String {
+    format!("Turn {number}: {message}\n")
 }
 
 /// Shortens settings that are longer than a few lines, as those with a schema may be.

@@ -5,6 +5,8 @@
 //! run file. `settings` is the pane's description in the `--pane` grammar. If a piece is not valid
 //! UTF-8, `piece` is empty and `bytes` contains it in hexadecimal.
 //!
+//! If a text follows others in a conversation, each row has the number of its `turn`, from 1.
+//!
 //! The pieces of a text, joined, are the text. A table for Excel begins with a byte order mark, without
 //! which Excel misreads characters beyond ASCII, and in it an apostrophe marks as text what a spreadsheet
 //! would take for a formula.
@@ -13,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::finish_date::finish_stamp;
 use super::runs::runs;
-use super::{FileFacts, settings_words};
+use super::{FileFacts, has_turns_before, settings_words};
 use crate::decoding::{GrammarReport, Picked};
 use crate::generation::{Generation, PieceKind, Step};
 
@@ -72,30 +74,62 @@ impl CsvReader {
 /// The UTF-8 byte order mark, without which Excel does not recognize the encoding.
 const MARK: &str = "\u{FEFF}";
 
+/// The column of the turn, and the index of the column that it precedes.
+pub(super) const TURN: (&str, usize) = ("turn", 6);
+
 /// Renders the table with its header row.
 pub(super) fn render(panes: &[Option<&Generation>], facts: FileFacts) -> Vec<u8> {
-    let mut table = String::new();
-    push_row(&mut table, COLUMNS.map(str::to_owned));
+    let mut table = Table {
+        text: String::new(),
+        has_turns: has_turns_before(panes),
+        facts,
+    };
+    table.push(TURN.0.to_owned(), COLUMNS.map(str::to_owned));
     for (run_index, run) in runs(panes).iter().enumerate() {
         for (pane, generation) in &run.panes {
-            let settings = settings_words(generation);
-            for (step_index, step) in facts.steps_of(generation) {
+            for (number, turn) in (1..).zip(generation.turns()) {
                 let place = RowPlace {
-                    numbers: [run_index + 1, step_index + 1],
+                    run: run_index + 1,
+                    turn: number,
                     pane,
-                    settings: &settings,
+                    settings: &settings_words(turn),
                 };
-                push_row(&mut table, row(&place, generation, step, facts));
+                table.push_text(&place, turn);
             }
         }
     }
-    facts.csv_reader.table(table.into_bytes())
+    facts.csv_reader.table(table.text.into_bytes())
 }
 
-/// What a row says besides its step.
+struct Table {
+    text: String,
+    has_turns: bool,
+    facts: FileFacts,
+}
+
+impl Table {
+    fn push_text(&mut self, place: &RowPlace<'_>, text: &Generation) {
+        for (index, step) in self.facts.steps_of(text) {
+            let fields = row(place, text, (index, step), self.facts);
+            self.push(place.turn.to_string(), fields);
+        }
+    }
+
+    /// Appends a row. The turn has a column only in a table of conversations.
+    fn push(&mut self, turn: String, fields: [String; 28]) {
+        let mut fields = Vec::from(fields);
+        if self.has_turns {
+            fields.insert(TURN.1, turn);
+        }
+        push_row(&mut self.text, fields);
+    }
+}
+
+/// What the rows of a text say besides its steps.
 struct RowPlace<'a> {
-    /// The numbers of the run and of the step, from 1.
-    numbers: [usize; 2],
+    /// From 1, as the turn.
+    run: usize,
+    turn: usize,
     pane: &'a str,
     settings: &'a str,
 }
@@ -103,10 +137,9 @@ struct RowPlace<'a> {
 fn row(
     place: &RowPlace<'_>,
     generation: &Generation,
-    step: &Step,
+    (index, step): (usize, &Step),
     facts: FileFacts,
 ) -> [String; 28] {
-    let [run, number] = place.numbers;
     let as_text = |text: &str| match facts.csv_reader {
         CsvReader::Any => text.to_owned(),
         CsvReader::Excel => as_text(text),
@@ -128,13 +161,13 @@ fn row(
         Picked::ByServer => "by_server",
     };
     [
-        run.to_string(),
+        place.run.to_string(),
         as_text(&generation.model.name),
         place.pane.to_owned(),
         as_text(&generation.name),
         as_text(place.settings),
         generation.config.seed.to_string(),
-        number.to_string(),
+        (index + 1).to_string(),
         step.token.to_string(),
         as_text(step.piece.as_str().unwrap_or_default()),
         bytes,

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::finish_date::finish_stamp;
 use super::runs::runs;
-use super::{FileFacts, settings_words};
+use super::{FileFacts, has_turns_before, settings_words};
 use crate::decoding::{GrammarReport, Picked, TokenId};
 use crate::generation::{Generation, PieceKind, Step};
 
@@ -21,6 +21,9 @@ struct Row<'a> {
     name: &'a str,
     settings: &'a str,
     seed: u64,
+    /// Only in a file with conversations.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    turn: Option<usize>,
     step: usize,
     token: TokenId,
     piece: Option<&'a str>,
@@ -48,25 +51,35 @@ struct Row<'a> {
 /// Renders the lines.
 pub(super) fn render(panes: &[Option<&Generation>], facts: FileFacts) -> String {
     let mut lines = String::new();
+    let has_turns = has_turns_before(panes);
     for (run_index, run) in runs(panes).iter().enumerate() {
         for (pane, generation) in &run.panes {
-            let settings = settings_words(generation);
-            for (step_index, step) in facts.steps_of(generation) {
-                let row = Row {
-                    run: run_index + 1,
-                    pane,
-                    settings: &settings,
-                    step: step_index + 1,
-                    finished_at: facts.finished_at.and_then(finish_stamp),
-                    ..Row::of(generation, step)
-                };
-                // A row is made of strings and finite numbers, so it can always be written.
-                lines.push_str(&serde_json::to_string(&row).unwrap_or_default());
-                lines.push('\n');
+            for (number, turn) in (1..).zip(generation.turns()) {
+                let settings = settings_words(turn);
+                for (step_index, step) in facts.steps_of(turn) {
+                    push(
+                        &mut lines,
+                        &Row {
+                            run: run_index + 1,
+                            pane,
+                            settings: &settings,
+                            turn: has_turns.then_some(number),
+                            step: step_index + 1,
+                            finished_at: facts.finished_at.and_then(finish_stamp),
+                            ..Row::of(turn, step)
+                        },
+                    );
+                }
             }
         }
     }
     lines
+}
+
+fn push(lines: &mut String, row: &Row<'_>) {
+    // A row is made of strings and finite numbers, so it can always be written.
+    lines.push_str(&serde_json::to_string(row).unwrap_or_default());
+    lines.push('\n');
 }
 
 impl<'a> Row<'a> {
@@ -84,6 +97,7 @@ impl<'a> Row<'a> {
             name: &generation.name,
             settings: "",
             seed: generation.config.seed,
+            turn: None,
             step: 0,
             token: step.token,
             piece,

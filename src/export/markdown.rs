@@ -11,12 +11,18 @@ use super::runs::{Run, runs};
 use super::{FileFacts, notes, settings_words};
 use crate::analysis::{Metrics, TextScore};
 use crate::decoding::Filter;
+use crate::generation::formatting::counted;
 use crate::generation::{EndOfText, Generation, ModelInfo, PromptRecord, listed};
 
 /// Renders the page.
 pub(super) fn render(panes: &[Option<&Generation>], facts: FileFacts) -> String {
     let runs = runs(panes);
     let mut page = match runs.as_slice() {
+        [run] if run.n_turns() > 1 => format!(
+            "# A conversation in {}, {} turns\n",
+            counted(run.panes.len(), "pane"),
+            run.n_turns()
+        ),
         [run] if run.panes.len() == 1 => "# One prompt, one generation\n".to_owned(),
         [run] => format!("# One prompt, {} generations\n", run.panes.len()),
         runs => format!(
@@ -62,7 +68,7 @@ fn push_run(page: &mut String, run: &Run<'_>, facts: FileFacts) {
         let words = "A given text: each token is scored as if the model had to write it.";
         line(page, words);
     } else {
-        push_prompt(page, &run.first.prompt);
+        push_prompt(page, run.prompt());
     }
     page.push('\n');
     page.push_str(&metrics_table(run));
@@ -127,29 +133,52 @@ fn metrics_table(run: &Run<'_>) -> String {
          | --- | --- | --- | ---: | ---: | ---: | ---: | --- |\n",
     );
     for (letter, generation) in &run.panes {
-        let metrics = Metrics::of(generation);
-        let speed = metrics.decode_per_sec.map(|speed| format!("{speed:.1}"));
-        let first = metrics
-            .first_token_secs
-            .map(|secs| format!("{:.0} ms", secs * 1000.0));
-        let cells = [
-            letter.clone(),
-            inline(&generation.name),
-            inline(&settings_words(generation)),
-            generation.config.seed.to_string(),
-            metrics.n_generated.to_string(),
-            speed.unwrap_or_default(),
-            first.unwrap_or_default(),
-            inline(&finish_reason(generation)),
-        ];
-        let _ = writeln!(table, "| {} |", cells.join(" | "));
+        let turns = generation.turns();
+        for (number, turn) in (1..).zip(&turns) {
+            let pane = match turns.len() {
+                1 => letter.clone(),
+                _ => format!("{letter}, turn {number}"),
+            };
+            let _ = writeln!(table, "| {} |", metrics_cells(pane, turn).join(" | "));
+        }
     }
     table
+}
+
+/// Returns the cells of a text. `pane` names its pane, and its turn in a conversation.
+fn metrics_cells(pane: String, generation: &Generation) -> [String; 8] {
+    let metrics = Metrics::of(generation);
+    let speed = metrics.decode_per_sec.map(|speed| format!("{speed:.1}"));
+    let first = metrics
+        .first_token_secs
+        .map(|secs| format!("{:.0} ms", secs * 1000.0));
+    [
+        pane,
+        inline(&generation.name),
+        inline(&settings_words(generation)),
+        generation.config.seed.to_string(),
+        metrics.n_generated.to_string(),
+        speed.unwrap_or_default(),
+        first.unwrap_or_default(),
+        inline(&finish_reason(generation)),
+    ]
 }
 
 fn push_pane(page: &mut String, letter: &str, generation: &Generation, facts: FileFacts) {
     let heading = format!("### {letter} · {}", inline(&generation.name));
     line(page, heading.trim_end());
+    if generation.previous_turn.is_none() {
+        return push_text(page, generation, facts);
+    }
+    for (number, turn) in (1..).zip(generation.turns()) {
+        line(page, &format!("#### {letter}, turn {number}"));
+        line(page, "Message:");
+        line(page, &fenced(&turn.prompt.text));
+        push_text(page, turn, facts);
+    }
+}
+
+fn push_text(page: &mut String, generation: &Generation, facts: FileFacts) {
     line(page, &settings(generation));
     if generation.is_scored() {
         line(page, &score_words(generation));

@@ -15,6 +15,7 @@ pub mod html;
 pub mod json;
 mod jsonl;
 mod markdown;
+mod messages;
 mod prompt_hash;
 mod result_file;
 mod run_path;
@@ -59,17 +60,20 @@ pub enum ExportFormat {
     JsonLines,
     /// The texts alone.
     Text,
+    /// The conversations as messages, for other programs.
+    Messages,
 }
 
 impl ExportFormat {
     /// All formats, in menu order.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Json,
         Self::Html,
         Self::Markdown,
         Self::Csv,
         Self::JsonLines,
         Self::Text,
+        Self::Messages,
     ];
 
     /// Returns the name to show in the menu.
@@ -81,6 +85,7 @@ impl ExportFormat {
             Self::Csv => "CSV",
             Self::JsonLines => "JSON Lines",
             Self::Text => "plain text",
+            Self::Messages => "messages",
         }
     }
 
@@ -93,6 +98,7 @@ impl ExportFormat {
             Self::Csv => "one row per token",
             Self::JsonLines => "one object per token",
             Self::Text => "the texts alone",
+            Self::Messages => "the chats, one per line",
         }
     }
 
@@ -105,6 +111,7 @@ impl ExportFormat {
             Self::Csv => "csv",
             Self::JsonLines => "jsonl",
             Self::Text => "txt",
+            Self::Messages => "messages.jsonl",
         }
     }
 }
@@ -182,6 +189,7 @@ pub fn render_panes(
         ExportFormat::Csv => csv::render(panes, facts),
         ExportFormat::JsonLines => jsonl::render(panes, facts).into_bytes(),
         ExportFormat::Text => text::render(panes, facts).into_bytes(),
+        ExportFormat::Messages => messages::render(panes).into_bytes(),
     }
 }
 
@@ -202,11 +210,28 @@ fn by_hand_words(generation: &Generation) -> Option<String> {
     (!words.is_empty()).then(|| format!("Picked by hand: {}", words.join(", ")))
 }
 
-/// Says what a reader of a text must know: what is left out of it, which tokens were picked by hand, which were written under
-/// other settings, and whether the file that the text was read from contradicts itself.
+/// Returns whether a text follows others in a conversation.
+fn has_turns_before(panes: &[Option<&Generation>]) -> bool {
+    let mut texts = panes.iter().copied().flatten();
+    texts.any(|text| text.previous_turn.is_some())
+}
+
+/// Says which of the turns before it a text was written without: "The model did not get turns 1 to 3".
+fn left_out_turns_words(generation: &Generation) -> Option<String> {
+    match generation.n_left_out() {
+        0 => None,
+        1 => Some("The model did not get turn 1".to_owned()),
+        n => Some(format!("The model did not get turns 1 to {n}")),
+    }
+}
+
+/// Says what a reader of a text must know: what is left out of it or of its prompt, which tokens were
+/// picked by hand, which were written under other settings, and whether the file that the text was read
+/// from contradicts itself.
 fn notes(generation: &Generation, facts: FileFacts) -> Vec<String> {
     let left_out = facts.left_out_words(generation).into_iter();
     left_out
+        .chain(left_out_turns_words(generation))
         .chain(by_hand_words(generation))
         .chain(earlier_words(generation))
         .chain(contradiction_words(generation))

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
+use std::ptr;
 use std::sync::Arc;
 
 use flate2::Compression;
@@ -11,9 +12,9 @@ use flate2::write::GzEncoder;
 
 use super::json::{self, Form, ParseError, RunFile};
 use super::{SessionFile, read_at_most, write_atomically};
-use crate::analysis::contradictions::RunPlace;
-use crate::generation::ByteSize;
+use crate::analysis::contradictions::{Contradiction, RunPlace, turns_of_run};
 use crate::generation::formatting::io_words;
+use crate::generation::{ByteSize, Generation};
 
 /// The largest run file to open. Four texts of 2,000 tokens with all their evidence take 20 MB.
 const MAX_BYTES: u64 = 400_000_000;
@@ -65,20 +66,41 @@ pub fn read_marked(text: &[u8]) -> Result<RunFile, RunFileError> {
     let bytes: &[u8] = if is_session { &[] } else { text };
     let all = json::contradictions_of(bytes, &run);
     run.contradiction = all.first().cloned();
-    for found in all {
-        let words: Arc<str> = found.to_string().into();
-        let places: Vec<usize> = (0..run.panes.len()).map(|index| run.place(index)).collect();
-        let panes = places.into_iter().zip(&mut run.panes);
-        let panes = panes.map(|(place, text)| (RunPlace::Pane(place), text));
-        let branches = run.branches.iter_mut().enumerate();
-        let branches = branches.map(|(index, branch)| (RunPlace::Branch(index), &mut branch.text));
-        for (place, text) in panes.chain(branches) {
-            if found.place == place || found.place == RunPlace::File {
-                text.contradiction.get_or_insert_with(|| Arc::clone(&words));
-            }
-        }
+    for found in &all {
+        mark(&mut run, found);
     }
     Ok(run)
+}
+
+/// Marks the texts that a contradiction is about, unless they are marked already: those at its place,
+/// and those that follow the turn there.
+fn mark(run: &mut RunFile, found: &Contradiction) {
+    let words: Arc<str> = found.to_string().into();
+    let turn = turn_at(run, found.place);
+    let follows = |text: &Generation| {
+        let mut before = text.turns_back().skip(1);
+        turn.is_some_and(|turn| before.any(|other| ptr::eq(other, turn)))
+    };
+    let places: Vec<usize> = (0..run.panes.len()).map(|index| run.place(index)).collect();
+    let panes = places.into_iter().zip(&mut run.panes);
+    let panes = panes.map(|(place, text)| (RunPlace::Pane(place), text));
+    let branches = run.branches.iter_mut().enumerate();
+    let branches = branches.map(|(index, branch)| (RunPlace::Branch(index), &mut branch.text));
+    for (place, text) in panes.chain(branches) {
+        if found.place == place || found.place == RunPlace::File || follows(text) {
+            text.contradiction.get_or_insert_with(|| Arc::clone(&words));
+        }
+    }
+}
+
+/// Returns the turn at a place of a run.
+fn turn_at(run: &RunFile, place: RunPlace) -> Option<*const Generation> {
+    let panes: Vec<&Generation> = run.panes.iter().collect();
+    let branches: Vec<&Generation> = run.branches.iter().map(|branch| &branch.text).collect();
+    let turns = turns_of_run(&panes, &branches);
+    let is_there = |at: &RunPlace| at.with_panes(|pane| run.place(pane)) == place;
+    let found = turns.into_iter().find(|(at, _)| is_there(at));
+    found.map(|(_, turn)| Arc::as_ptr(turn.answer))
 }
 
 /// Reads the text of a run file, uncompressed.

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::{ResultSummary, RunFileError, read_text};
 use crate::export::json::{FORMAT_VERSION, N_LETTERS, ParseError};
-use crate::generation::formatting::place_of_letter;
+use crate::generation::formatting::{counted, place_of_letter};
 
 /// A run as shown in a list of runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -17,8 +17,13 @@ pub struct RunSummary {
     pub finished_at: Option<u64>,
     /// The name of the model, or those of all models: "Quartet Stories + Qwen3 0.6B".
     pub model: String,
+    /// The prompt, or the first message of a conversation.
     pub prompt: String,
     pub panes: Vec<PaneSummary>,
+    /// How many turns its longest conversation has: 1 if there are none before the texts.
+    pub n_turns: usize,
+    /// How many tokens the turns before the texts have.
+    pub n_earlier_tokens: usize,
     /// Whether a text was interrupted by a crash or by closing the window.
     pub is_interrupted: bool,
     /// What the results of an experiment are; `None` for a run.
@@ -42,6 +47,8 @@ impl From<ResultSummary> for RunSummary {
             model: result.model,
             prompt: result.prompt,
             panes: Vec::new(),
+            n_turns: 1,
+            n_earlier_tokens: 0,
             is_interrupted: false,
             result: Some(ResultWords {
                 experiment: result.experiment,
@@ -65,9 +72,20 @@ pub struct PaneSummary {
 }
 
 impl RunSummary {
-    /// Returns the number of tokens in all panes.
+    /// Returns the number of tokens in all panes and in the turns before them.
     pub fn n_tokens(&self) -> usize {
-        self.panes.iter().map(|pane| pane.n_tokens).sum()
+        let panes: usize = self.panes.iter().map(|pane| pane.n_tokens).sum();
+        panes + self.n_earlier_tokens
+    }
+
+    /// Says how many panes there are, and how long their conversation is: "4 panes", "4 panes, 6
+    /// turns".
+    pub fn panes_words(&self) -> String {
+        let panes = counted(self.panes.len(), "pane");
+        match self.n_turns {
+            0 | 1 => panes,
+            n => format!("{panes}, {n} turns"),
+        }
     }
 }
 
@@ -78,7 +96,21 @@ struct File {
     finished_at: Option<u64>,
     model: Option<Model>,
     prompt: Option<Prompt>,
+    #[serde(default)]
+    turns: Vec<Turn>,
     panes: Vec<Pane>,
+}
+
+#[derive(Deserialize)]
+struct Turn {
+    text: TurnText,
+}
+
+#[derive(Deserialize)]
+struct TurnText {
+    follows: Option<usize>,
+    prompt: Option<Prompt>,
+    metrics: Metrics,
 }
 
 #[derive(Deserialize)]
@@ -96,6 +128,8 @@ struct Pane {
     /// `None` if it follows from the order of the panes.
     letter: Option<String>,
     name: String,
+    /// The index of the turn before it.
+    follows: Option<usize>,
     /// `None` if it is the file's model.
     model: Option<Model>,
     settings: Settings,
@@ -137,6 +171,7 @@ pub fn read_summary(path: &Path) -> Result<RunSummary, RunFileError> {
         let model = model.filter(|model| !models.contains(&model.name));
         models.extend(model.map(|model| model.name.clone()));
     }
+    let conversation = Conversation::of(&file);
     let is_interrupted = |pane: &Pane| pane.finish_reason.as_deref() == Some("interrupted");
     let is_interrupted = file.panes.iter().any(is_interrupted);
     let pane = |(index, pane): (usize, Pane)| PaneSummary {
@@ -154,20 +189,83 @@ pub fn read_summary(path: &Path) -> Result<RunSummary, RunFileError> {
         title: file.title,
         finished_at: file.finished_at,
         model: models.join(" + "),
-        prompt: file.prompt.map(|prompt| prompt.text).unwrap_or_default(),
+        prompt: conversation.first_message,
+        n_turns: conversation.n_turns,
+        n_earlier_tokens: conversation.n_earlier_tokens,
         panes: file.panes.into_iter().enumerate().map(pane).collect(),
         is_interrupted,
         result: None,
     })
 }
 
+/// The turns of a file in short.
+struct Conversation {
+    first_message: String,
+    n_turns: usize,
+    n_earlier_tokens: usize,
+}
+
+impl Conversation {
+    fn of(file: &File) -> Self {
+        // A turn only follows earlier ones.
+        let mut begun: Vec<Begun> = Vec::new();
+        for (index, turn) in file.turns.iter().enumerate() {
+            let before = turn.text.follows.and_then(|before| begun.get(before));
+            let (first, n_turns) = before.map_or((index, 1), |b| (b.first, b.n_turns + 1));
+            begun.push(Begun { first, n_turns });
+        }
+        let before = |pane: &Pane| pane.follows.and_then(|before| begun.get(before));
+        let first = file.panes.first().and_then(before);
+        let first = first.and_then(|first| file.turns.get(first.first));
+        let own = first.and_then(|first| first.text.prompt.as_ref());
+        let lengths = file.panes.iter().filter_map(before).map(|b| b.n_turns + 1);
+        let tokens = file.turns.iter().map(|turn| turn.text.metrics.n_generated);
+        Self {
+            first_message: own
+                .or(file.prompt.as_ref())
+                .map(|prompt| prompt.text.clone())
+                .unwrap_or_default(),
+            n_turns: lengths.max().unwrap_or(1),
+            n_earlier_tokens: tokens.sum(),
+        }
+    }
+}
+
+/// A conversation up to a turn.
+#[derive(Clone, Copy)]
+struct Begun {
+    /// The index of its first turn.
+    first: usize,
+    n_turns: usize,
+}
+
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::read_summary;
     use crate::export::json::{Form, RunFile, RunHeader};
     use crate::export::write_run;
     use crate::generation::FinishReason;
     use crate::generation::testing::generation;
+
+    #[test]
+    fn the_summary_of_a_conversation_counts_its_turns() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.json.gz");
+        let first = generation(&[(" the", 0.5), (" fox", 0.25)]);
+        let mut last = first.clone().following(Some(Arc::new(first.clone())));
+        "Why?".clone_into(&mut Arc::make_mut(&mut last.prompt).text);
+        let run = RunFile {
+            panes: vec![last, first],
+            ..RunFile::default()
+        };
+        write_run(&path, &run, Form::default()).unwrap();
+        let summary = read_summary(&path).unwrap();
+        assert_eq!(summary.panes_words(), "2 panes, 2 turns");
+        assert_eq!(summary.n_tokens(), 6);
+        assert_eq!(summary.prompt, "Once there was");
+    }
 
     #[test]
     fn a_summary_has_what_a_list_shows() {
@@ -190,7 +288,7 @@ mod tests {
         assert_eq!(summary.panes[1].text, " the fox");
         assert_eq!(summary.panes[1].settings, "T 0.7");
         let mut other = generation(&[(" the", 0.5)]);
-        std::sync::Arc::make_mut(&mut other.model).name = "Other".to_owned();
+        Arc::make_mut(&mut other.model).name = "Other".to_owned();
         assert!(!summary.is_interrupted);
         let mut stopped = run.clone();
         stopped.panes[1].finish = Some(FinishReason::Interrupted);

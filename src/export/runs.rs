@@ -1,18 +1,31 @@
-//! Grouping generations into runs: the same prompt continued by the same model.
+//! Grouping generations into runs: the same prompt continued by the same model. Conversations belong
+//! together if they begin so.
 
 use crate::generation::formatting::pane_letter;
-use crate::generation::{Generation, ModelInfo};
+use crate::generation::{Generation, ModelInfo, PromptRecord};
 
 /// Generations that can be compared because the same model read the same tokens for all of them.
 #[derive(Debug)]
 pub(super) struct Run<'a> {
-    /// The first of them, as the source of the shared model and prompt.
+    /// The first of them, as the source of the shared model.
     pub first: &'a Generation,
     /// Each generation with its letter, as on screen: A is the first pane.
     pub panes: Vec<(String, &'a Generation)>,
 }
 
 impl Run<'_> {
+    /// Returns the prompt that all continue, or the one with which their conversations begin.
+    pub(super) fn prompt(&self) -> &PromptRecord {
+        let first = self.first.turn(0).unwrap_or(self.first);
+        &first.prompt
+    }
+
+    /// Returns how many turns the longest conversation has: 1 if there are none before the texts.
+    pub(super) fn n_turns(&self) -> usize {
+        let panes = self.panes.iter().map(|(_, pane)| pane.n_turns());
+        panes.max().unwrap_or(1)
+    }
+
     /// Returns every second model of the run, with the letters of the panes that used it.
     pub(super) fn second_models(&self) -> Vec<(&ModelInfo, Vec<&str>)> {
         let mut models: Vec<(&ModelInfo, Vec<&str>)> = Vec::new();
@@ -37,7 +50,10 @@ pub(super) fn runs<'a>(panes: &[Option<&'a Generation>]) -> Vec<Run<'a>> {
             continue;
         };
         let pane = (pane_letter(index), generation);
-        match runs.iter_mut().find(|run| same_run(run.first, generation)) {
+        match runs
+            .iter_mut()
+            .find(|run| begin_alike(run.first, generation))
+        {
             Some(run) => run.panes.push(pane),
             None => runs.push(Run {
                 first: generation,
@@ -46,6 +62,13 @@ pub(super) fn runs<'a>(panes: &[Option<&'a Generation>]) -> Vec<Run<'a>> {
         }
     }
     runs
+}
+
+/// Returns whether two generations continue the same prompt, or conversations that begin so, with the
+/// same model.
+fn begin_alike(a: &Generation, b: &Generation) -> bool {
+    let firsts = a.turn(0).zip(b.turn(0));
+    a.model == b.model && firsts.is_some_and(|(a, b)| same_run(a, b))
 }
 
 /// Returns whether two generations continue the same prompt with the same model. Prefill times may

@@ -1,4 +1,5 @@
-//! Runs as plain text: each prompt with its continuation, under the pane's letter and settings.
+//! Runs as plain text: each prompt with its continuation, under the pane's letter and settings, or each
+//! turn of its conversation.
 
 use super::finish_date::finish_words;
 use super::runs::runs;
@@ -20,15 +21,36 @@ pub(super) fn render(panes: &[Option<&Generation>], facts: FileFacts) -> String 
             // The title is one line, even if the name has line breaks.
             page.push_str(&title.replace(['\n', '\r'], " "));
             page.push_str("\n\n");
+            if generation.previous_turn.is_some() {
+                push_turns(&mut page, generation, facts);
+                continue;
+            }
             page.push_str(&generation.prompt.text);
             page.push_str(&facts.text_of(generation));
             page.push('\n');
-            for words in notes(generation, facts) {
-                page.push_str(&format!("\n{words}\n").replace('\r', " "));
-            }
+            push_notes(&mut page, generation, facts);
         }
     }
     page
+}
+
+/// Appends each turn: its number, the message, and the answer.
+fn push_turns(page: &mut String, last: &Generation, facts: FileFacts) {
+    for (number, turn) in (1..).zip(last.turns()) {
+        if number > 1 {
+            page.push('\n');
+        }
+        page.push_str(&format!("Turn {number}\n\n{}\n\n", turn.prompt.text));
+        page.push_str(facts.text_of(turn).trim_start());
+        page.push('\n');
+        push_notes(page, turn, facts);
+    }
+}
+
+fn push_notes(page: &mut String, text: &Generation, facts: FileFacts) {
+    for words in notes(text, facts) {
+        page.push_str(&format!("\n{words}\n").replace('\r', " "));
+    }
 }
 
 #[cfg(test)]

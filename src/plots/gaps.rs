@@ -46,7 +46,8 @@ impl GapData {
         verdict: &Verdict,
         then_and_now: impl IntoIterator<Item = (&'a Generation, &'a Generation)>,
     ) -> Self {
-        let texts = verdict.texts.iter().zip(then_and_now).enumerate();
+        let panes = verdict.texts.iter().take(verdict.places().len());
+        let texts = panes.zip(then_and_now).enumerate();
         let lines = texts.map(|(pane, (replay, (then, now)))| GapLine {
             pane: verdict.place(pane),
             gaps: replay.gaps.clone(),

@@ -210,7 +210,7 @@ mod tests {
 
     use super::{Cell, ProvenData};
     use crate::analysis::contradictions::{Contradiction, ContradictionKind, RunPlace};
-    use crate::analysis::replay::Verdict;
+    use crate::analysis::replay::{TextPlaces, Verdict};
     use crate::decoding::Picked;
     use crate::generation::testing::generation;
 
@@ -230,7 +230,7 @@ mod tests {
             (None, [Cell::Unjudged; 3]),
         ] {
             let texts = [&text, &text];
-            let verdict = Verdict::contradicted(&texts, &[], found(step));
+            let verdict = Verdict::contradicted(&texts, TextPlaces::default(), found(step));
             let data = ProvenData::of(&verdict, texts);
             assert_eq!(data.strips, [(0, whole.to_vec()), (1, second.to_vec())]);
         }

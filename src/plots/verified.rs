@@ -13,7 +13,8 @@ pub enum VerifiedData {
 }
 
 impl VerifiedData {
-    /// Chooses the plot for a verdict on these texts, one per pane. `now` is empty if
+    /// Chooses the plot for a verdict on these texts, one per pane. Those of turns before them are left
+    /// out. `now` is empty if
     /// they were not generated again.
     pub fn of(verdict: &Verdict, then: &[&Generation], now: &[&Generation]) -> Self {
         let is_identical = verdict.comparison == Some(Comparison::Identical);
@@ -30,7 +31,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::VerifiedData;
-    use crate::analysis::replay::{Replayed, Verdict, WordsCheck};
+    use crate::analysis::replay::{Replayed, TextPlaces, Verdict, WordsCheck};
     use crate::generation::testing::generation;
 
     #[test]
@@ -43,7 +44,7 @@ mod tests {
             let verdict = Verdict::of(Replayed {
                 then: &[&then],
                 now: &[now],
-                places: &[],
+                places: TextPlaces::default(),
                 words: &[WordsCheck::Equal],
                 allows_others: false,
                 has_branches: false,

@@ -16,16 +16,27 @@ fn all_plots() -> impl Iterator<Item = (Plot, PlotFile)> {
 
 /// Returns the name of each file that a folder can hold and what it contains.
 pub fn possible_contents() -> Vec<(String, &'static str)> {
-    listed(all_plots().map(|(_, file)| file))
+    listed(ExportFormat::ALL, all_plots().map(|(_, file)| file))
 }
 
 /// Returns the name of each file in the folder of these panes and what it contains.
 pub fn contents(panes: &[Option<&Generation>]) -> Vec<(String, &'static str)> {
-    listed(plots_of(panes).map(|(_, file)| file))
+    listed(formats_of(panes), plots_of(panes).map(|(_, file)| file))
 }
 
-fn listed(plots: impl Iterator<Item = PlotFile>) -> Vec<(String, &'static str)> {
-    let runs = ExportFormat::ALL
+/// Returns the formats in which these panes say something: texts that continue a prompt are no chats.
+fn formats_of(panes: &[Option<&Generation>]) -> impl Iterator<Item = ExportFormat> {
+    let mut texts = panes.iter().copied().flatten();
+    let has_chat = texts.any(|text| text.prompt.chat.is_some());
+    let formats = ExportFormat::ALL.into_iter();
+    formats.filter(move |format| has_chat || *format != ExportFormat::Messages)
+}
+
+fn listed(
+    formats: impl IntoIterator<Item = ExportFormat>,
+    plots: impl Iterator<Item = PlotFile>,
+) -> Vec<(String, &'static str)> {
+    let runs = formats
         .into_iter()
         .map(|format| (run_name(format), format.description()));
     let plots = plots.flat_map(|plot| {
@@ -57,8 +68,7 @@ pub fn files(
     style: PictureStyle,
 ) -> Result<Vec<(String, Vec<u8>)>, String> {
     let mut files = vec![(run_name(ExportFormat::Json), run.bytes)];
-    let others = ExportFormat::ALL.into_iter();
-    let others = others.filter(|format| *format != ExportFormat::Json);
+    let others = formats_of(panes).filter(|format| *format != ExportFormat::Json);
     files.extend(others.map(|format| {
         let bytes = render_run(format, panes, run.facts);
         (run_name(format), bytes)
@@ -226,6 +236,7 @@ mod tests {
         ] {
             let contents = contents(&[Some(&text)]);
             let mut expected = possible_contents();
+            expected.retain(|(name, _)| name != "run.messages.jsonl");
             expected.retain(|(name, _)| {
                 let name = name.split('.').next().unwrap_or_default();
                 !missing.contains(&name)

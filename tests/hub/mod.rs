@@ -10,4 +10,4 @@ mod opening;
 mod privacy;
 mod server;
 mod threads;
-mod tiny_model;
+pub(crate) mod tiny_model;

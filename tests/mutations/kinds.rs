@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use quartet::analysis::messages_after;
 use quartet::decoding::TokenId;
 use quartet::engine::Recorder;
 use quartet::export::json::{Branch, RunFile};
 use quartet::generation::{
-    Continuation, Generation, GenerationConfig, GenerationId, Lineage, Origin, OriginChange,
-    PromptText,
+    ChatSettings, Continuation, Generation, GenerationConfig, GenerationId, Lineage, Origin,
+    OriginChange, PromptText,
 };
 use quartet::worker::{
     PaneRequest, SampledBy, ServerConfig, ServerEvent, ServerRequest, ServerWorker,
@@ -57,7 +58,15 @@ pub(crate) fn kinds() -> Vec<WriteKind> {
             all.push(Box::new(move || written(name, words, seed)));
         }
     }
-    for write in [chat, by_hand, branch, scored, two_models, over_a_server] {
+    for write in [
+        chat,
+        conversation,
+        by_hand,
+        branch,
+        scored,
+        two_models,
+        over_a_server,
+    ] {
         all.push(Box::new(write));
     }
     all
@@ -129,6 +138,33 @@ fn chat() -> Kind {
     config.limits.stop_strings = vec!["~~".to_owned()];
     let panes = author.write(message, &[config]);
     Kind::of("chat", author, panes)
+}
+
+/// Three turns, the last of them in two panes.
+fn conversation() -> Kind {
+    let mut author = Author::new("Scripted", 9);
+    let message = PromptText::chat("who is there", "be kind");
+    let mut last = author.write(message, &[config("temp 0.8", 3, 3)]).remove(0);
+    let mut reply = |last: Generation, message: &str, configs: &[GenerationConfig]| {
+        let chat = last.prompt.chat.clone().unwrap();
+        let settings = ChatSettings {
+            history: messages_after(&last),
+            ..chat.settings
+        };
+        let answers = author.write(PromptText::chat_with(message, settings), configs);
+        let last = Arc::new(last);
+        let answers = answers.into_iter();
+        answers
+            .map(|answer| answer.following(Some(Arc::clone(&last))))
+            .collect::<Vec<_>>()
+    };
+    last = reply(last, "why", &[config("sample", 4, 3)]).remove(0);
+    let panes = reply(
+        last,
+        "and then",
+        &[config("greedy", 5, 3), config("top-k 30", 6, 3)],
+    );
+    Kind::of("conversation", author, panes)
 }
 
 fn by_hand() -> Kind {

@@ -12,8 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::thread;
 
-use quartet::export::json::{self, Form};
-use quartet::generation::Implementation;
+use quartet::export::json::{self, Form, RunFile};
+use quartet::generation::{Generation, Implementation, turns_before};
 use serde_json::Value;
 
 use crate::mutations::changes::{Change, each_change};
@@ -62,10 +62,17 @@ fn notice(change: &Change, kind: &mut Kind) -> Noticed {
     if !json::contradictions_of(&change.bytes, &run).is_empty() {
         return Noticed::Contradiction;
     }
-    if report(&run.panes, &mut kind.authors).is_some() {
+    if report(&replayed(&run), &mut kind.authors).is_some() {
         return Noticed::Replay;
     }
     Noticed::Nowhere
+}
+
+/// Returns the texts that are generated again: those of the panes, and the turns before them.
+fn replayed(run: &RunFile) -> Vec<Generation> {
+    let turns = turns_before(&run.panes).into_iter();
+    let turns = turns.map(|turn| (**turn.answer).clone());
+    run.panes.iter().cloned().chain(turns).collect()
 }
 
 /// Fails if anything is reported about the run as it was written.
@@ -74,8 +81,8 @@ fn check_unchanged(bytes: &[u8], kind: &mut Kind) {
     let run = json::read(bytes).unwrap();
     let found = json::contradictions_of(bytes, &run);
     assert!(found.is_empty(), "{name}: {found:#?}");
-    assert_eq!(report(&run.panes, &mut kind.authors), None, "{name}");
-    for text in &run.panes {
+    assert_eq!(report(&replayed(&run), &mut kind.authors), None, "{name}");
+    for text in &replayed(&run) {
         let is_served = text.model.implementation == Implementation::Server;
         let mut hashes = text.steps.iter().map(|step| step.logits_hash.is_some());
         assert!(hashes.all(|is_some| is_some != is_served), "{name}");
@@ -94,10 +101,12 @@ fn check_kind(mut kind: Kind) -> Unnoticed {
         if noticed != Noticed::Nowhere {
             return;
         }
-        // Otherwise, a branch has the same fields as a pane.
+        // A turn has the same fields as a pane, and otherwise a branch too.
+        let in_turn = change.field.strip_prefix("turns.text.");
         let in_branch = change.field.strip_prefix("branches.text.");
-        let field =
-            in_branch.map_or_else(|| change.field.clone(), |field| format!("panes.{field}"));
+        let field = in_turn
+            .or(in_branch)
+            .map_or_else(|| change.field.clone(), |field| format!("panes.{field}"));
         let own = match in_branch {
             Some(_) => List::Branches,
             None if is_served => List::Servers,

@@ -1,7 +1,7 @@
 //! What the program reports when a run is generated again.
 
 use quartet::analysis::replay::{
-    Fact, Models, Replayed, TextReplay, Unit, Verdict, WordsCheck, facts_of_all,
+    Fact, Models, Replayed, TextPlaces, TextReplay, Unit, Verdict, WordsCheck, facts_of_all,
 };
 use quartet::generation::{FinishReason, Generation, Implementation};
 
@@ -35,7 +35,7 @@ pub(crate) fn report(texts: &[Generation], authors: &mut [Author]) -> Option<Str
     let verdict = Verdict::of(Replayed {
         then: &then,
         now: &now,
-        places: &[],
+        places: TextPlaces::default(),
         words: &words,
         allows_others: false,
         has_branches: false,

@@ -1,6 +1,7 @@
 //! Run files: the schema, round trips, damaged and foreign files, and runs that are saved, opened
 //! and replayed.
 
+mod conversations;
 mod documents;
 mod kills;
 mod other_models;

@@ -34,11 +34,10 @@ fn chat_of(value: &Value) -> Vec<Message> {
         _ => Role::Assistant,
     };
     messages
-        .map(|entry| {
-            message(
-                role(entry["role"].as_str().unwrap()),
-                entry["content"].as_str().unwrap(),
-            )
+        .map(|entry| Message {
+            role: role(entry["role"].as_str().unwrap()),
+            content: entry["content"].as_str().unwrap().to_owned(),
+            thinking: entry["reasoning_content"].as_str().map(str::to_owned),
         })
         .collect()
 }
@@ -53,7 +52,7 @@ fn each_template_renders_like_jinja2() {
     let fixture = std::fs::read(folder().join("chats.json")).unwrap();
     let fixture: Value = serde_json::from_slice(&fixture).unwrap();
     let templates = fixture["templates"].as_object().unwrap();
-    assert_eq!(templates.len(), 9);
+    assert_eq!(templates.len(), 10);
     for (name, cases) in templates {
         let file = folder().join(format!("templates/{name}.jinja"));
         let template = parse(&std::fs::read_to_string(file).unwrap()).unwrap();

@@ -61,6 +61,8 @@ SIGNS = {"bos_token": "<s>", "eos_token": "</s>"}
 USER = {"role": "user", "content": "  Why is the sky blue?\n"}
 SYSTEM = {"role": "system", "content": "Answer in one line. "}
 ANSWER = {"role": "assistant", "content": "<think>\nLight.\n</think>\n\n It scatters. "}
+THOUGHT = {"role": "assistant", "content": "Dust.", "reasoning_content": "So it is\nred.", "thinking": "So it is\nred."}
+LAST = {"role": "user", "content": "Thanks.\n\nAnd on Mars?"}
 AGAIN = {"role": "user", "content": "And \"red\" at dusk? 🌇 {{ no template }}"}
 
 CHATS = {
@@ -70,6 +72,9 @@ CHATS = {
     "all of it": [SYSTEM, USER, ANSWER, AGAIN],
     "an answer": [USER, ANSWER],
     "two questions at once": [USER, AGAIN],
+    "three turns": [USER, ANSWER, AGAIN, THOUGHT, LAST],
+    "three turns after a system text": [SYSTEM, USER, ANSWER, AGAIN, THOUGHT, LAST],
+    "three turns and an answer": [USER, THOUGHT, AGAIN, ANSWER, LAST, THOUGHT],
 }
 
 

@@ -13,9 +13,14 @@ pub fn messages_after(answer: &Generation) -> Vec<ChatMessage> {
         return Vec::new();
     };
     let mut messages = chat.settings.history.clone();
-    messages.push(ChatMessage::user(&answer.prompt.text));
-    messages.push(answer_message(answer));
+    messages.extend(turn_messages(answer));
     messages
+}
+
+/// Returns what a turn adds to its conversation: the message, and the answer.
+pub fn turn_messages(answer: &Generation) -> [ChatMessage; 2] {
+    let message = ChatMessage::user(&answer.prompt.text);
+    [message, answer_message(answer)]
 }
 
 /// Returns an answer as a chat template gets it: its thought apart, and without the white space around

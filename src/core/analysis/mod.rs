@@ -34,7 +34,7 @@ pub mod xray;
 
 pub use coarse::{coarse_order, stand_ins};
 pub use comparison::{ForkComparison, JensenShannon, TextComparison};
-pub use conversation::{SharedBeginning, messages_after};
+pub use conversation::{SharedBeginning, messages_after, turn_messages};
 pub use divergence::{Divergence, DivergenceTracker, first_divergence};
 pub use drafts::{DraftPass, DraftPasses, Verdict, VerifiedToken};
 pub use linter::{Importance, Lint, Remedy, Tally, ignored_formats, lint_chain};

@@ -1,9 +1,41 @@
 //! The turns of a conversation: a chat answer knows the answer before it.
 
+use std::collections::HashSet;
 use std::iter::successors;
 use std::sync::Arc;
 
 use super::{ChatMessage, ChatRole, Generation};
+
+/// The maximum number of turns in a conversation. Each turn holds the one before it, so that a longer
+/// one could not be dropped or compared without running out of stack.
+pub const N_MAX_TURNS: usize = 1_000;
+
+/// A turn before a text.
+#[derive(Debug, Clone, Copy)]
+pub struct EarlierTurn<'a> {
+    /// The index of the first text that follows it.
+    pub text: usize,
+    /// Its index in the conversation.
+    pub turn: usize,
+    pub answer: &'a Arc<Generation>,
+}
+
+/// Returns the turns before these texts, each once: those of the first text, oldest first, then those
+/// that only the next texts follow.
+pub fn turns_before<'a>(texts: impl IntoIterator<Item = &'a Generation>) -> Vec<EarlierTurn<'a>> {
+    let mut known: HashSet<*const Generation> = HashSet::new();
+    let mut turns = Vec::new();
+    for (text, last) in texts.into_iter().enumerate() {
+        let back = successors(last.previous_turn.as_ref(), |turn| {
+            turn.previous_turn.as_ref()
+        });
+        let back: Vec<&Arc<Generation>> = back.collect();
+        let numbered = back.into_iter().rev().enumerate();
+        let new = numbered.filter(|(_, answer)| known.insert(Arc::as_ptr(answer)));
+        turns.extend(new.map(|(turn, answer)| EarlierTurn { text, turn, answer }));
+    }
+    turns
+}
 
 impl Generation {
     /// Iterates over the answers of its conversation, from this one back to the first.
@@ -90,6 +122,7 @@ fn asks(pair: &[ChatMessage], turn: &Generation) -> bool {
 mod tests {
     use std::sync::Arc;
 
+    use super::{N_MAX_TURNS, turns_before};
     use crate::generation::testing::generation;
     use crate::generation::{ChatMessage, ChatRecord, Generation};
 
@@ -118,6 +151,33 @@ mod tests {
         assert_eq!(third.turn(0), Some(&first));
         assert_eq!(third.turn(2), Some(&third));
         assert_eq!(third.turn(3), None);
+    }
+
+    #[test]
+    fn turns_that_several_texts_follow_are_listed_once() {
+        let first = answer("one", Vec::new(), None);
+        let second = answer("two", Vec::new(), Some(first.clone()));
+        let branch = answer("two", Vec::new(), None).following(second.previous_turn.clone());
+        let third = answer("three", Vec::new(), Some(branch.clone()));
+        let turns = turns_before([&first, &second, &branch, &third]);
+        let found: Vec<_> = turns.iter().map(|turn| (turn.text, turn.turn)).collect();
+        assert_eq!(found, [(1, 0), (3, 1)]);
+        assert_eq!(**turns[1].answer, branch);
+    }
+
+    #[test]
+    fn a_conversation_of_the_maximum_length_needs_little_stack() {
+        let check = || {
+            let mut last = answer("one", Vec::new(), None);
+            for _ in 1..N_MAX_TURNS {
+                last = answer("more", Vec::new(), Some(last));
+            }
+            let copy = last.clone();
+            assert!(last == copy && !format!("{last:?}").is_empty());
+        };
+        // Threads have at least 2 MiB.
+        let thread = std::thread::Builder::new().stack_size(2 << 20);
+        thread.spawn(check).unwrap().join().unwrap();
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The messages of a chat as JSON, in the form of OpenAI's API: a list of objects with `role` and
 //! `content`, or an object with such a list as `messages`.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::generation::{ChatMessage, ChatRole};
@@ -9,18 +9,18 @@ use crate::generation::{ChatMessage, ChatRole};
 /// The maximum number of messages.
 const N_MAX: usize = 10_000;
 
-/// A chat whose last message is to be answered.
+/// A chat.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Messages {
     /// The system message, if there is one.
     pub system: Option<String>,
     /// The messages of the user and the model before the last one, oldest first.
     pub history: Vec<ChatMessage>,
-    /// The last message, which is the user's.
-    pub last: String,
+    /// The last message if it is the user's, so that it can be answered.
+    pub last: Option<String>,
 }
 
-/// Why messages can't be answered. Every message is fit to be shown, about an "it".
+/// Why messages can't be read. Every message is fit to be shown, about an "it".
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MessagesError {
     #[error("it is not JSON: line {line}, column {column}")]
@@ -40,8 +40,22 @@ pub enum MessagesError {
     OtherRole { number: usize, role: String },
     #[error("message {number} holds something other than text")]
     NotText { number: usize },
-    #[error("the last message is not the user’s, so there is nothing to answer")]
-    NothingToAnswer,
+    #[error("it holds {n} chats, one per line; keep one of them")]
+    Several { n: usize },
+}
+
+#[derive(Serialize)]
+struct WrittenChat<'a> {
+    messages: Vec<Written<'a>>,
+}
+
+/// A message as it is written.
+#[derive(Serialize)]
+struct Written<'a> {
+    role: &'a str,
+    content: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning_content: Option<&'a str>,
 }
 
 #[derive(Deserialize)]
@@ -55,10 +69,7 @@ struct Message {
 impl Messages {
     /// Reads messages from JSON.
     pub fn parse(json: &str) -> Result<Self, MessagesError> {
-        let read: Value = serde_json::from_str(json).map_err(|error| MessagesError::NotJson {
-            line: error.line(),
-            column: error.column(),
-        })?;
+        let read: Value = serde_json::from_str(json).map_err(|error| not_one(json, &error))?;
         let list = read.get("messages").unwrap_or(&read).as_array();
         let list = list
             .filter(|list| !list.is_empty())
@@ -89,13 +100,41 @@ impl Messages {
                 thinking: message.reasoning_content,
             });
         }
-        match messages.history.pop() {
-            Some(last) if last.role == ChatRole::User => {
-                messages.last = last.content;
-                Ok(messages)
-            }
-            _ => Err(MessagesError::NothingToAnswer),
-        }
+        let is_of_user = |last: &mut ChatMessage| last.role == ChatRole::User;
+        let last = messages.history.pop_if(is_of_user);
+        messages.last = last.map(|last| last.content);
+        Ok(messages)
+    }
+
+    /// Returns the chat as JSON on one line: an object with the list as `messages`.
+    pub fn to_json(&self) -> String {
+        let written = |role, content| Written {
+            role,
+            content,
+            reasoning_content: None,
+        };
+        let system = self.system.iter().map(|system| written("system", system));
+        let history = self.history.iter().map(|message| Written {
+            reasoning_content: message.thinking.as_deref(),
+            ..written(message.role.name(), &message.content)
+        });
+        let last = self.last.iter().map(|last| written("user", last));
+        let messages: Vec<Written<'_>> = system.chain(history).chain(last).collect();
+        // Serializing plain data to memory can't fail.
+        serde_json::to_string(&WrittenChat { messages }).unwrap_or_default()
+    }
+}
+
+/// Returns why a text is not the JSON of one chat.
+fn not_one(json: &str, error: &serde_json::Error) -> MessagesError {
+    let lines = json.lines().filter(|line| !line.trim().is_empty());
+    let chats: Option<Vec<Value>> = lines.map(|line| serde_json::from_str(line).ok()).collect();
+    match chats {
+        Some(chats) if chats.len() > 1 => MessagesError::Several { n: chats.len() },
+        _ => MessagesError::NotJson {
+            line: error.line(),
+            column: error.column(),
+        },
     }
 }
 
@@ -131,15 +170,25 @@ mod tests {
         let expected = Messages {
             system: Some("Be kind.".to_owned()),
             history: vec![ChatMessage::user("Hi"), ChatMessage::assistant("Hello!")],
-            last: "Who are you?".to_owned(),
+            last: Some("Who are you?".to_owned()),
         };
         for json in [list, &request] {
             assert_eq!(Messages::parse(json).as_ref(), Ok(&expected));
         }
+        assert_eq!(Messages::parse(&expected.to_json()), Ok(expected));
     }
 
     #[test]
-    fn what_cannot_be_answered_says_why() {
+    fn a_chat_may_end_with_an_answer() {
+        let json = r#"[{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello!", "reasoning_content": "so"}]"#;
+        let read = Messages::parse(json).unwrap();
+        assert_eq!((read.last.as_deref(), read.history.len()), (None, 2));
+        assert_eq!(read.history[1].thinking.as_deref(), Some("so"));
+        assert_eq!(Messages::parse(&read.to_json()), Ok(read));
+    }
+
+    #[test]
+    fn what_cannot_be_read_says_why() {
         let user = r#"{"role": "user", "content": "Hi"}"#;
         let many = vec![user; N_MAX + 1].join(",");
         for (json, words) in [
@@ -163,8 +212,8 @@ mod tests {
                 "message 2 is by \"tool\"; Quartet knows system, user and assistant",
             ),
             (
-                &format!(r#"[{user}, {{"role": "assistant", "content": ""}}]"#),
-                "the last message is not the user’s, so there is nothing to answer",
+                &format!("[{user}]\n\n[{user}]\n"),
+                "it holds 2 chats, one per line; keep one of them",
             ),
         ] {
             let error: MessagesError = Messages::parse(json).unwrap_err();

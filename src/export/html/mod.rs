@@ -6,17 +6,19 @@
 //! draw.
 
 mod escape;
+mod figures;
 #[cfg(test)]
 mod page_tests;
 mod prompt;
 mod steps;
 
 use self::escape::{Look, data_url, escaped, script_json, shown};
-use self::prompt::push_prompt;
+use self::figures::push_figures;
+use self::prompt::{push_message, push_prompt};
 use super::finish_date::finish_words;
 use super::runs::{Run, runs};
-use super::{contradiction_words, earlier_words, settings_words};
-use crate::analysis::{Metrics, TextMetrics, TextScore, TokenScale, have_different_tokenizers};
+use super::{contradiction_words, earlier_words, left_out_turns_words, settings_words};
+use crate::analysis::{Metrics, TextScore, TokenScale};
 use crate::generation::formatting::{counted, grouped, pane_letter, percent, speed};
 use crate::generation::{Generation, ModelInfo, Step, listed};
 
@@ -64,10 +66,14 @@ pub fn render(
         "</main>\n<section class=\"needs-script\" id=\"xray\" aria-live=\"polite\"></section>\n</div>\n",
     );
     push_plots(&mut page, plots);
-    push_figures(&mut page, &texts);
+    let turns: Vec<(usize, &Generation)> = texts
+        .iter()
+        .flat_map(|(place, text)| text.turns().into_iter().map(|turn| (*place, turn)))
+        .collect();
+    push_figures(&mut page, &turns);
     page.push_str("<div id=\"card\" role=\"tooltip\" hidden></div>\n");
     page.push_str("<script type=\"application/json\" id=\"data\">");
-    page.push_str(&script_json(&steps::data(&texts)));
+    page.push_str(&script_json(&steps::data(&turns)));
     page.push_str("</script>\n<script>");
     page.push_str(SCRIPT);
     page.push_str("</script>\n</body>\n</html>\n");
@@ -75,7 +81,8 @@ pub fn render(
 }
 
 fn push_head(page: &mut String, texts: &[(usize, &Generation)]) {
-    let prompt = texts.first().map(|(_, text)| text.prompt.text.trim());
+    let first = texts.first().and_then(|(_, text)| text.turn(0));
+    let prompt = first.map(|text| text.prompt.text.trim());
     let title = match prompt.filter(|prompt| !prompt.is_empty()) {
         Some(prompt) => prompt.chars().take(60).collect(),
         None => "A scored text".to_owned(),
@@ -107,7 +114,7 @@ fn push_source(page: &mut String, run: &Run<'_>) {
         let title = format!("Second model of {} ", listed(&letters));
         push_model(page, &title, second);
     }
-    push_prompt(page, &run.first.prompt, run.first.is_scored());
+    push_prompt(page, run.prompt(), run.first.is_scored());
     line(page, "</section>");
 }
 
@@ -172,11 +179,24 @@ fn push_pane(page: &mut String, place: usize, text: &Generation) {
             escaped(&settings_line(text))
         ),
     );
+    if text.previous_turn.is_none() {
+        push_text(page, &letter, text);
+    } else {
+        for (number, turn) in (1..).zip(text.turns()) {
+            push_message(page, number, &turn.prompt);
+            push_text(page, &format!("{letter}, turn {number}"), turn);
+        }
+    }
+    line(page, "</article>");
+}
+
+/// Appends a text under its name: the prompt, unless it is a turn, and the tokens.
+fn push_text(page: &mut String, name: &str, text: &Generation) {
     // One element without line breaks, because its white space is significant.
     write(
         page,
         &format!(
-            "<div class=\"text\" tabindex=\"0\" role=\"document\" aria-label=\"Text {letter}\">"
+            "<div class=\"text\" tabindex=\"0\" role=\"document\" aria-label=\"Text {name}\">"
         ),
     );
     let prompt = escaped(&text.prompt.text);
@@ -189,12 +209,15 @@ fn push_pane(page: &mut String, place: usize, text: &Generation) {
     line(page, "</div>");
     let finish = text.finish_words();
     let finish = finish.unwrap_or_else(|| "Still running".to_owned());
-    let notes = earlier_words(text).chain(contradiction_words(text));
+    let notes = left_out_turns_words(text).into_iter();
+    let notes = notes
+        .chain(earlier_words(text))
+        .chain(contradiction_words(text));
     let notes = notes.map(|words| format!("<p class=\"small\">{}.</p>", escaped(&words)));
-    line(
+    write(
         page,
         &format!(
-            "<p class=\"quiet small\">{} · {}</p>{}</article>",
+            "<p class=\"quiet small\">{} · {}</p>{}",
             escaped(&finish),
             escaped(&counts(text)),
             notes.collect::<String>()
@@ -278,57 +301,6 @@ fn push_plots(page: &mut String, plots: &[PagePlot]) {
         );
     }
     line(page, "</div></section>");
-}
-
-fn push_figures(page: &mut String, texts: &[(usize, &Generation)]) {
-    let is_per_character = have_different_tokenizers(texts.iter().map(|(_, text)| *text));
-    let surprise = if is_per_character {
-        "Bits per character"
-    } else {
-        "Perplexity"
-    };
-    let head = format!(
-        "<section><h2>Figures</h2><div class=\"scroll\"><table><tr><th>Pane</th><th>Settings</th>\
-         <th class=\"num\">Tokens</th><th class=\"num\">{surprise}</th>\
-         <th class=\"num\">Mean entropy</th><th class=\"num\">Greedy would take it</th>\
-         <th class=\"num\">Tokens/s</th><th>Finish reason</th></tr>",
-    );
-    line(page, &head);
-    for (place, text) in texts {
-        let (metrics, measures) = (Metrics::of(text), TextMetrics::of(text));
-        let number = |value: Option<f64>, unit: &str| {
-            value.map_or_else(String::new, |value| format!("{value:.2}{unit}"))
-        };
-        let numbers = [
-            text.steps.len().to_string(),
-            number(
-                if is_per_character {
-                    measures.bits_per_character
-                } else {
-                    measures.perplexity
-                },
-                "",
-            ),
-            number(measures.mean_entropy_bits, " bits"),
-            measures.greedy_share.map(percent).unwrap_or_default(),
-            metrics.decode_per_sec.map(speed).unwrap_or_default(),
-        ];
-        let numbers = numbers.map(|cell| format!("<td class=\"num\">{cell}</td>"));
-        let finish = text.finish_words();
-        line(
-            page,
-            &format!(
-                "<tr><td><span class=\"badge p{}\">{}</span> {}</td><td>{}</td>{}<td>{}</td></tr>",
-                steps::color(*place),
-                pane_letter(*place),
-                escaped(&text.shown_name()),
-                escaped(&settings_line(text)),
-                numbers.concat(),
-                escaped(&finish.unwrap_or_default()),
-            ),
-        );
-    }
-    line(page, "</table></div></section>");
 }
 
 /// Returns the legends of all tints; the style sheet shows only the chosen one's.

@@ -5,6 +5,20 @@ use super::line;
 use crate::generation::PromptRecord;
 use crate::generation::formatting::counted;
 
+/// Appends what the model read for a turn of a conversation, folded up.
+pub(super) fn push_message(page: &mut String, number: usize, prompt: &PromptRecord) {
+    let n_tokens = counted(prompt.tokens.len(), "token");
+    let rendered = prompt.chat.as_ref().map(|chat| escaped(&chat.rendered));
+    line(
+        page,
+        &format!(
+            "<p class=\"small quiet\">Turn {number}</p><details class=\"small\"><summary>As the model \
+             read it, {n_tokens}</summary><div class=\"source\">{}</div></details>",
+            rendered.unwrap_or_default()
+        ),
+    );
+}
+
 /// Appends the prompt, or says that the text was given.
 pub(super) fn push_prompt(page: &mut String, prompt: &PromptRecord, scored: bool) {
     if scored {

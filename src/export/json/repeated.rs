@@ -7,8 +7,11 @@
 use serde_json::Value;
 
 use super::{FORMAT_VERSION, Form, RunFile, write_run};
-use crate::analysis::contradictions::{Contradiction, ContradictionKind, RunPlace, contradictions};
+use crate::analysis::contradictions::{
+    Contradiction, ContradictionKind, RunPlace, contradictions, turns_of_run,
+};
 use crate::decoding::Detail;
+use crate::generation::Generation;
 
 /// The longest value that is quoted.
 const N_QUOTED: usize = 60;
@@ -20,9 +23,7 @@ pub fn contradictions_of(bytes: &[u8], run: &RunFile) -> Vec<Contradiction> {
     let mut found = contradictions(&run.panes, branches);
     found.extend(false_repetition(bytes, run));
     for contradiction in &mut found {
-        if let RunPlace::Pane(pane) = &mut contradiction.place {
-            *pane = run.place(*pane);
-        }
+        contradiction.place = contradiction.place.with_panes(|pane| run.place(pane));
     }
     found.sort_by_key(|contradiction| (contradiction.place, contradiction.step));
     found
@@ -34,10 +35,11 @@ fn false_repetition(bytes: &[u8], run: &RunFile) -> Option<Contradiction> {
     if said.get("format_version").and_then(Value::as_u64) != Some(u64::from(FORMAT_VERSION)) {
         return None;
     }
-    let texts = run
-        .panes
-        .iter()
-        .chain(run.branches.iter().map(|branch| &branch.text));
+    let panes: Vec<&Generation> = run.panes.iter().collect();
+    let branches: Vec<&Generation> = run.branches.iter().map(|branch| &branch.text).collect();
+    let turns = turns_of_run(&panes, &branches);
+    let earlier = turns.iter().map(|(_, turn)| &**turn.answer);
+    let texts = panes.iter().chain(&branches).copied().chain(earlier);
     let mut steps = texts.flat_map(|text| &text.steps);
     let detail = steps.any(|step| step.trace.raw.detail != Detail::HeadOnly);
     let form = Form {
@@ -49,16 +51,20 @@ fn false_repetition(bytes: &[u8], run: &RunFile) -> Option<Contradiction> {
     let (said, written) = difference(&said, &written, &mut path)?;
     let [said, written] = [said, written].map(|value| value.map_or("nothing".to_owned(), quoted));
     let step = index_in(&path, "steps");
-    let place = match (index_in(&path, "panes"), index_in(&path, "branches")) {
-        (Some(pane), _) => RunPlace::Pane(pane),
-        (None, Some(branch)) => RunPlace::Branch(branch),
-        (None, None) => RunPlace::File,
+    let index = path.get(1).and_then(|index| index.parse().ok());
+    let place = match (path.first().map(String::as_str), index) {
+        (Some("turns"), Some(turn)) => turns.get(turn).map(|(place, _)| *place),
+        (Some("panes"), Some(pane)) => Some(RunPlace::Pane(pane)),
+        (Some("branches"), Some(branch)) => Some(RunPlace::Branch(branch)),
+        _ => None,
     };
+    let place = place.unwrap_or(RunPlace::File);
+    let has_all_steps = matches!(place, RunPlace::File | RunPlace::Pane(_));
     let name = path.join(".");
     Some(Contradiction {
         place,
-        // The steps of a branch are numbered after those that it shares.
-        step: step.filter(|_| !matches!(place, RunPlace::Branch(_))),
+        // The steps of a branch or a turn are numbered after those that it shares.
+        step: step.filter(|_| has_all_steps),
         kind: ContradictionKind::Repeated,
         words: format!("{name} is {said}, the rest of the file says {written}"),
     })

@@ -106,7 +106,7 @@ impl Runs {
             let refusal = context.models.refusal(&reason, &then, None);
             return context.notices.notify(refusal);
         }
-        if let Err(reason) = check_second(context.panes, &context.models.second) {
+        if let Err(reason) = check_second(context.panes.texts(), &context.models.second) {
             return context.refuse_without_second(&reason);
         }
         let mut effects = self.end_verification(context.models);

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::models_to_verify::LoadedSource;
 use super::{RunContext, Runs};
-use crate::analysis::contradictions::{Contradiction, RunPlace};
+use crate::analysis::contradictions::{Contradiction, RunPlace, turns_of_run};
 use crate::analysis::replay::{
-    Fact, Models as ModelPair, Replayed, SecondNeeded, Verdict, WordsCheck, facts_of_all,
-    likely_cause, replay_of,
+    Fact, Models as ModelPair, Replayed, SecondNeeded, TextPlaces, Verdict, WordsCheck,
+    facts_of_all, likely_cause, replay_of,
 };
 use crate::generation::{
     FinishReason, Generation, GenerationId, ModelInfo, ModelSource, PromptCheck, PromptRecord,
@@ -22,7 +22,8 @@ use crate::worker::{PaneRequest, Progress, Recorder, Request};
 /// The rerun of an opened run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verification {
-    /// In the order of the panes; empty if the file contradicts itself.
+    /// In the order of the panes, then those of the turns before them; empty if the file contradicts
+    /// itself.
     texts: Vec<RepeatedText>,
     /// What identifies the run, then and now.
     facts: Vec<Fact>,
@@ -44,16 +45,16 @@ struct RepeatedText {
 impl Verification {
     /// A verification of a file that contradicts itself, which nothing is run for.
     fn contradicted(panes: &Panes, found: Contradiction) -> Self {
-        let then: Vec<&Generation> = panes.texts().collect();
+        let texts = VerifiedTexts::of(panes);
         Self {
             texts: Vec::new(),
             facts: Vec::new(),
-            verdict: Some(Verdict::contradicted(&then, &places_of(panes), found)),
+            verdict: Some(Verdict::contradicted(&texts.all, texts.places(), found)),
             shown: true,
         }
     }
 
-    /// Returns the text of each pane so far.
+    /// Returns the text of each pane so far, then those of the turns before them.
     pub fn texts(&self) -> impl Iterator<Item = &Generation> {
         self.texts.iter().map(|repeated| &repeated.now.text)
     }
@@ -111,15 +112,15 @@ impl Verification {
         if now.iter().any(|text| text.finish.is_none()) {
             return;
         }
-        let then: Vec<&Generation> = panes.texts().collect();
-        let words = then.iter().zip(&self.texts).map(|(then, repeated)| {
+        let then = VerifiedTexts::of(panes);
+        let words = then.all.iter().zip(&self.texts).map(|(then, repeated)| {
             let vocabulary = &repeated.now.text.vocabulary;
             WordsCheck::of(then, vocabulary, repeated.prompt.as_ref())
         });
         self.verdict = Some(Verdict::of(Replayed {
-            then: &then,
+            then: &then.all,
             now: &now,
-            places: &places_of(panes),
+            places: then.places(),
             words: &words.collect::<Vec<_>>(),
             allows_others: false,
             has_branches,
@@ -127,11 +128,39 @@ impl Verification {
     }
 }
 
-/// Returns the places of the panes that show a text.
-fn places_of(panes: &Panes) -> Vec<usize> {
-    let texts = panes.placed();
-    let texts = texts.filter(|(_, pane)| pane.generation().is_some());
-    texts.map(|(place, _)| place).collect()
+/// The recorded texts that are generated again.
+struct VerifiedTexts<'a> {
+    /// The texts of the panes, then those of the turns before them.
+    all: Vec<&'a Generation>,
+    /// The places of the panes that show a text.
+    panes: Vec<usize>,
+    turns: Vec<RunPlace>,
+}
+
+impl<'a> VerifiedTexts<'a> {
+    fn of(panes: &'a Panes) -> Self {
+        let placed = panes.placed();
+        let texts = placed.filter_map(|(place, pane)| Some((place, pane.generation()?)));
+        let (panes, texts): (Vec<usize>, Vec<&Generation>) = texts.unzip();
+        let turns = turns_of_run(&texts, &[]);
+        let place = |pane: usize| panes.get(pane).copied().unwrap_or(pane);
+        Self {
+            turns: (turns.iter())
+                .map(|(turn, _)| turn.with_panes(place))
+                .collect(),
+            all: (texts.into_iter())
+                .chain(turns.iter().map(|(_, turn)| &**turn.answer))
+                .collect(),
+            panes,
+        }
+    }
+
+    fn places(&self) -> TextPlaces<'_> {
+        TextPlaces {
+            panes: &self.panes,
+            turns: &self.turns,
+        }
+    }
 }
 
 /// Returns whether a rerun that ended for this reason did not get as far as its record. The rerun of
@@ -173,7 +202,8 @@ impl Runs {
         }
         let verification = self.verification.as_ref()?;
         let n_done = verification.n_steps();
-        let n_all: usize = panes.texts().map(|text| text.steps.len()).sum();
+        let texts = VerifiedTexts::of(panes).all;
+        let n_all: usize = texts.iter().map(|text| text.steps.len()).sum();
         let is_running = verification.verdict.is_none();
         is_running.then(|| format!("Verifying, {n_done} of {n_all} tokens"))
     }
@@ -183,7 +213,8 @@ impl Runs {
     /// Generates the opened run again.
     pub(in crate::state) fn verify(&mut self, context: &mut RunContext<'_>) -> Vec<Effect> {
         let (panes, models) = (context.panes, &*context.models);
-        let texts: Vec<Generation> = panes.texts().cloned().collect();
+        let texts = VerifiedTexts::of(panes).all.into_iter();
+        let texts: Vec<Generation> = texts.cloned().collect();
         if texts.is_empty() || self.opened.is_none() {
             return Vec::new();
         }
@@ -200,7 +231,7 @@ impl Runs {
             Ok(sources) => sources,
             Err(refusal) => return context.notices.notify(refusal),
         };
-        if let Err(reason) = check_second(panes, &models.second) {
+        if let Err(reason) = check_second(&texts, &models.second) {
             return context.refuse_without_second(&reason);
         }
         let second = models.second.info().map(|info| &**info);
@@ -296,7 +327,7 @@ impl RunContext<'_> {
     pub(super) fn refuse_without_second(&mut self, reason: &str) -> Vec<Effect> {
         let choose = Command::AskPath(PathPurpose::SecondModelToVerify);
         let notice = Notice::error("This run can’t be verified", reason);
-        let own = match SecondNeeded::by(self.panes.texts()) {
+        let own = match SecondNeeded::by(VerifiedTexts::of(self.panes).all) {
             SecondNeeded::One(then) => then.file == "embedded" && self.models.second.is_chosen(),
             _ => false,
         };
@@ -333,10 +364,13 @@ fn facts_of_run(
     facts_of_all(&pairs.collect::<Vec<_>>())
 }
 
-/// Checks that the second model can repeat the opened run in these panes, or returns why not.
-pub(super) fn check_second(panes: &Panes, second: &SecondModel) -> Result<(), String> {
+/// Checks that the second model can repeat these texts of the opened run, or returns why not.
+pub(super) fn check_second<'a>(
+    texts: impl IntoIterator<Item = &'a Generation>,
+    second: &SecondModel,
+) -> Result<(), String> {
     let now = second.info();
-    match (SecondNeeded::by(panes.texts()), now) {
+    match (SecondNeeded::by(texts), now) {
         (SecondNeeded::None, _) | (SecondNeeded::Unnamed, Some(_)) => Ok(()),
         (SecondNeeded::One(then), Some(now)) if then.sha256 == now.sha256 => Ok(()),
         (SecondNeeded::One(then), Some(now)) if then.name == now.name => Err(format!(

@@ -88,8 +88,11 @@ fn verifying_compares_an_opened_run_with_its_rerun() {
     let effects = run(&mut state, RunCommand::Verify);
     let other = generation(&[(" a", 0.5), (" house", 0.25)]);
     repeat(&mut state, &effects, &[texts[0].clone(), other]);
-    let panes = vec![1];
-    assert_eq!(comparison(&state), Comparison::Different { panes, step: 1 });
+    let places = vec![RunPlace::Pane(1)];
+    assert_eq!(
+        comparison(&state),
+        Comparison::Different { places, step: 1 }
+    );
     assert!(state.runs.verification.as_ref().unwrap().cause().is_some());
     run(&mut state, RunCommand::Close);
     assert_eq!(state.runs.verification, None);

@@ -113,6 +113,8 @@ fn history() -> AppState {
                     text: WORDS.concat(),
                 })
                 .collect(),
+            n_turns: 1,
+            n_earlier_tokens: 0,
             is_interrupted: false,
             result: None,
         }),

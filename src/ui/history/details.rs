@@ -9,7 +9,6 @@ use crate::design::theme::Theme;
 use crate::design::widgets::{BADGE, Button, Notice, NoticeKind, badge, field_frame, menu_item};
 use crate::export::{PaneSummary, RunSummary};
 use crate::generation::ByteSize;
-use crate::generation::formatting::counted;
 use crate::state::{
     AppState, Command, KeptRun, PathPurpose, RunCommand, capitalize, unix_time_secs,
 };
@@ -76,17 +75,16 @@ fn rename_ui(ui: &mut Ui, typed: &mut String, commands: &mut Vec<Command>) {
     }
 }
 
-/// "Today 15:38 · Quartet Stories · seed 42 · 4 panes · 0.4 MB"
+/// "Today 15:38 · Quartet Stories · seed 42 · 4 panes, 6 turns · 0.4 MB"
 fn facts(run: &KeptRun, summary: &RunSummary) -> String {
     let seeds = summary.panes.first().map(|pane| pane.seed);
-    let n_panes = summary.panes.len();
-    let n_panes = summary.result.is_none().then(|| counted(n_panes, "pane"));
+    let panes = summary.result.is_none().then(|| summary.panes_words());
     let mut facts = vec![
         phrase(run.finished_at(), unix_time_secs()),
         summary.model.clone(),
     ];
     facts.extend(seeds.map(|seed| format!("seed {seed}")));
-    facts.extend(n_panes);
+    facts.extend(panes);
     facts.push(ByteSize(run.n_bytes).to_string());
     facts.retain(|fact| !fact.is_empty());
     facts.join(" · ")

@@ -118,6 +118,8 @@ mod tests {
                     n_tokens: 12,
                     text: format!("{prompt} and so on"),
                 }],
+                n_turns: 1,
+                n_earlier_tokens: 0,
                 is_interrupted: false,
                 result: None,
             }),

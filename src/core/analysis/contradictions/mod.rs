@@ -14,16 +14,18 @@ mod found;
 mod grammar;
 mod guidance;
 mod models;
+mod place;
 mod provenance;
 mod stages;
 mod text;
+mod turns;
 
 use std::fmt;
 
 use self::found::{Found, StepAt};
+pub use self::place::{RunPlace, turns_of_run};
 pub use self::provenance::{WrittenBy, is_by_settings};
 use crate::decoding::TokenId;
-use crate::generation::formatting::pane_letter;
 use crate::generation::{Generation, GenerationId};
 
 /// A statement of a run that other statements of the same run rule out.
@@ -35,17 +37,6 @@ pub struct Contradiction {
     pub kind: ContradictionKind,
     /// One sentence that names both statements, without a full stop.
     pub words: String,
-}
-
-/// The part of a run that a contradiction is about, in the order of a run file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum RunPlace {
-    /// The file as a whole.
-    File,
-    /// The pane with this index.
-    Pane(usize),
-    /// The text with this index among those that no pane showed.
-    Branch(usize),
 }
 
 /// What a contradiction is about.
@@ -75,11 +66,15 @@ pub fn contradictions<'a>(
     panes: impl IntoIterator<Item = &'a Generation>,
     branches: impl IntoIterator<Item = &'a Generation>,
 ) -> Vec<Contradiction> {
-    let panes = panes.into_iter().enumerate();
-    let branches = branches.into_iter().enumerate();
-    let panes = panes.map(|(index, text)| (RunPlace::Pane(index), text));
-    let branches = branches.map(|(index, text)| (RunPlace::Branch(index), text));
-    let texts: Vec<(RunPlace, &Generation)> = panes.chain(branches).collect();
+    let panes: Vec<&Generation> = panes.into_iter().collect();
+    let branches: Vec<&Generation> = branches.into_iter().collect();
+    let turns = turns_of_run(&panes, &branches);
+    let turns = turns.iter().map(|(place, turn)| (*place, &**turn.answer));
+    let panes = panes.iter().enumerate();
+    let panes = panes.map(|(index, text)| (RunPlace::Pane(index), *text));
+    let branches = branches.iter().enumerate();
+    let branches = branches.map(|(index, text)| (RunPlace::Branch(index), *text));
+    let texts: Vec<(RunPlace, &Generation)> = turns.chain(panes).chain(branches).collect();
     let with_id = |id: GenerationId| {
         let mut texts = texts.iter().map(|(_, text)| *text);
         texts.find(|text| text.lineage.id == id)
@@ -95,6 +90,7 @@ pub fn contradictions<'a>(
 fn in_text(place: RunPlace, text: &Generation, parent: Option<&Generation>) -> Vec<Contradiction> {
     let mut found = Found::new(place);
     text::check_prompt(text, &mut found);
+    turns::check(text, &mut found);
     models::check(text, &mut found);
     let mut tokens: Vec<TokenId> = text.prompt.tokens.clone();
     for (index, step) in text.steps.iter().enumerate() {
@@ -127,16 +123,6 @@ fn check_step(at: StepAt<'_>, found: &mut Found) {
     draw::check(at, knows_stages, found);
     evidence::check(at, found);
     drafts::check(at, found);
-}
-
-impl fmt::Display for RunPlace {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::File => f.write_str("the file"),
-            Self::Pane(index) => write!(f, "pane {}", pane_letter(*index)),
-            Self::Branch(index) => write!(f, "branch {}", index + 1),
-        }
-    }
 }
 
 impl fmt::Display for Contradiction {

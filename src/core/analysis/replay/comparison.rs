@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{TextReplay, Unit};
-use crate::generation::formatting::pane_letter;
+use crate::analysis::contradictions::RunPlace;
 use crate::generation::listed;
 
 /// How a run compares with its replay.
@@ -18,16 +18,16 @@ pub enum Comparison {
         unit: Unit,
     },
     Different {
-        /// The panes that diverge first.
-        panes: Vec<usize>,
+        /// The texts that diverge first.
+        places: Vec<RunPlace>,
         /// The index of the step at which they diverge.
         step: usize,
     },
 }
 
 impl Comparison {
-    /// Compares all texts of a run.
-    pub fn of(texts: &[TextReplay], places: &[usize]) -> Self {
+    /// Compares all texts of a run, which are at these places.
+    pub fn of(texts: &[TextReplay], places: impl IntoIterator<Item = RunPlace>) -> Self {
         let step_of = |text: &TextReplay| text.first_difference.map(|found| found.step);
         let Some(step) = texts.iter().filter_map(step_of).min() else {
             return if texts.iter().all(TextReplay::is_identical) {
@@ -45,10 +45,10 @@ impl Comparison {
                 }
             };
         };
-        let first = |(_, text): &(&usize, &TextReplay)| step_of(text) == Some(step);
-        let panes = places.iter().zip(texts).filter(first);
+        let first = |(_, text): &(RunPlace, &TextReplay)| step_of(text) == Some(step);
+        let first = places.into_iter().zip(texts).filter(first);
         Self::Different {
-            panes: panes.map(|(place, _)| *place).collect(),
+            places: first.map(|(place, _)| place).collect(),
             step,
         }
     }
@@ -69,17 +69,17 @@ impl fmt::Display for Comparison {
                 let (name, gap) = (unit.name(), logit_gap(*gap));
                 write!(f, "Same tokens. Largest difference of a {name} {gap}")
             }
-            Self::Different { panes, step } => {
-                let letters: Vec<String> = panes.iter().map(|pane| pane_letter(*pane)).collect();
-                let verb = if panes.len() == 1 {
+            Self::Different { places, step } => {
+                let names: Vec<String> = places.iter().map(|place| place.short()).collect();
+                let verb = if names.len() == 1 {
                     "diverges"
                 } else {
                     "diverge"
                 };
-                let (panes, token) = (listed(&letters), step + 1);
+                let (names, token) = (listed(&names), step + 1);
                 write!(
                     f,
-                    "Different tokens: {panes} {verb} first, at token {token}"
+                    "Different tokens: {names} {verb} first, at token {token}"
                 )
             }
         }
@@ -102,7 +102,7 @@ pub fn logit_gap(gap: f32) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Comparison, Unit, logit_gap};
+    use super::{Comparison, RunPlace, Unit, logit_gap};
 
     #[test]
     fn gaps_are_short() {
@@ -113,8 +113,8 @@ mod tests {
 
     #[test]
     fn comparisons_name_the_panes_that_diverge_first() {
-        let different = |panes: &[usize]| Comparison::Different {
-            panes: panes.to_vec(),
+        let different = |places: &[RunPlace]| Comparison::Different {
+            places: places.to_vec(),
             step: 10,
         };
         for (comparison, words) in [
@@ -141,12 +141,16 @@ mod tests {
                 "Same tokens, but not all numbers",
             ),
             (
-                different(&[1, 2]),
+                different(&[RunPlace::Pane(1), RunPlace::Pane(2)]),
                 "Different tokens: B and C diverge first, at token 11",
             ),
             (
-                different(&[0]),
+                different(&[RunPlace::Pane(0)]),
                 "Different tokens: A diverges first, at token 11",
+            ),
+            (
+                different(&[RunPlace::Pane(0), RunPlace::Turn { pane: 1, turn: 0 }]),
+                "Different tokens: A and turn 1 of B diverge first, at token 11",
             ),
         ] {
             assert_eq!(comparison.to_string(), words);

@@ -17,5 +17,5 @@ pub use plan::replay_of;
 pub use second::SecondNeeded;
 pub use step::Unit;
 pub use text::{Difference, TextContradiction, TextReplay};
-pub use verdict::{Replayed, Verdict, contradiction_words};
+pub use verdict::{Replayed, TextPlaces, Verdict, contradiction_words};
 pub use words::WordsCheck;

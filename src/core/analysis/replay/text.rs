@@ -61,11 +61,11 @@ pub struct TextContradiction {
 }
 
 impl TextContradiction {
-    /// Returns it as one of the text that a pane shows.
-    pub(super) fn in_pane(self, pane: usize) -> Contradiction {
+    /// Returns it as one of the text at this place.
+    pub(super) fn at(self, place: RunPlace) -> Contradiction {
         let Self { step, kind, words } = self;
         Contradiction {
-            place: RunPlace::Pane(pane),
+            place,
             step,
             kind,
             words,

@@ -5,7 +5,7 @@ use std::fmt;
 use super::{Comparison, Fact, Models, TextContradiction, TextReplay, Unit, WordsCheck};
 use crate::analysis::contradictions::{Contradiction, RunPlace, WrittenBy};
 use crate::decoding::Picked;
-use crate::generation::formatting::{grouped, pane_letter};
+use crate::generation::formatting::grouped;
 use crate::generation::{Generation, Implementation, ModelInfo, listed};
 
 /// What a replay proves about a run.
@@ -23,24 +23,34 @@ pub struct Verdict {
     pub others: Vec<&'static str>,
     /// Whether the user asked for another model than that of the file.
     pub allows_others: bool,
-    /// Who wrote the tokens of each pane.
+    /// Who wrote the tokens of each text: those of the panes, then those of the turns before them.
     pub written: Vec<WrittenBy>,
     pub words: Vec<WordsCheck>,
     pub texts: Vec<TextReplay>,
     /// The places of the panes.
     places: Vec<usize>,
+    turns: Vec<RunPlace>,
     has_coins: bool,
     is_served: bool,
     has_branches: bool,
 }
 
+/// Where the texts of a run are.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct TextPlaces<'a> {
+    /// The places of the panes, which determine their letters. Empty if they are A, B, C and so on.
+    pub panes: &'a [usize],
+    /// The turns before them, whose texts follow those of the panes.
+    pub turns: &'a [RunPlace],
+}
+
 /// A run and its replay.
 #[derive(Debug, Clone, Copy)]
 pub struct Replayed<'a> {
+    /// The texts of the panes, then those of the turns before them.
     pub then: &'a [&'a Generation],
     pub now: &'a [&'a Generation],
-    /// The places of the panes, which determine their letters. Empty if they are A, B, C and so on.
-    pub places: &'a [usize],
+    pub places: TextPlaces<'a>,
     /// What the models make of the prompts, one per text.
     pub words: &'a [WordsCheck],
     /// Whether the user asked for another model than that of the file.
@@ -53,7 +63,7 @@ impl Verdict {
     /// The verdict on a file that contradicts itself, whatever its model says.
     pub fn contradicted(
         then: &[&Generation],
-        places: &[usize],
+        places: TextPlaces<'_>,
         contradiction: Contradiction,
     ) -> Self {
         Self {
@@ -72,16 +82,16 @@ impl Verdict {
         let unproven = Self::unproven(run.then, run.places);
         let found = texts_with_words.filter_map(|(pane, (words, text))| {
             first_contradiction(words, text, is_own_model)
-                .map(|found| found.in_pane(unproven.place(pane)))
+                .map(|found| found.at(unproven.place_of(pane)))
         });
         // A contradiction about a whole text comes before those about its steps. One about tokens
         // that are only listed comes last: the word may be wrong in the text of another pane.
         let first = found.min_by_key(|found| (found.step, found.place));
         let listed = || first_listed(run.words, &texts, is_own_model);
         let contradiction =
-            first.or_else(|| listed().map(|(pane, found)| found.in_pane(unproven.place(pane))));
+            first.or_else(|| listed().map(|(pane, found)| found.at(unproven.place_of(pane))));
         Self {
-            comparison: Some(Comparison::of(&texts, &unproven.places)),
+            comparison: Some(Comparison::of(&texts, unproven.all_places())),
             contradiction,
             others,
             allows_others: run.allows_others,
@@ -92,7 +102,7 @@ impl Verdict {
         }
     }
 
-    fn unproven(then: &[&Generation], places: &[usize]) -> Self {
+    fn unproven(then: &[&Generation], places: TextPlaces<'_>) -> Self {
         let mut steps = then.iter().flat_map(|text| &text.steps);
         Self {
             comparison: None,
@@ -102,10 +112,11 @@ impl Verdict {
             written: then.iter().map(|text| WrittenBy::of(text)).collect(),
             words: Vec::new(),
             texts: Vec::new(),
-            places: match places {
-                [] => (0..then.len()).collect(),
-                places => places.to_vec(),
+            places: match places.panes {
+                [] => (0..then.len().saturating_sub(places.turns.len())).collect(),
+                panes => panes.to_vec(),
             },
+            turns: places.turns.to_vec(),
             has_branches: false,
             has_coins: steps.any(|step| {
                 let draw = &step.trace.draw;
@@ -125,6 +136,18 @@ impl Verdict {
     /// Returns the places of the panes, in their order.
     pub fn places(&self) -> &[usize] {
         &self.places
+    }
+
+    /// Returns where the text at this index is: in a pane, or before it.
+    pub fn place_of(&self, index: usize) -> RunPlace {
+        let mut places = self.all_places().skip(index);
+        places.next().unwrap_or(RunPlace::Pane(index))
+    }
+
+    /// Iterates over the places of all texts.
+    pub fn all_places(&self) -> impl Iterator<Item = RunPlace> {
+        let panes = self.places.iter().map(|place| RunPlace::Pane(*place));
+        panes.chain(self.turns.iter().copied())
     }
 
     /// Returns 0 if the run is the same, 1 if it is different, and 3 if its file contradicts itself.
@@ -161,29 +184,28 @@ impl Verdict {
         panes.fold(WrittenBy::default(), WrittenBy::plus)
     }
 
-    /// Returns what a pane's tokens come from, for panes with given tokens: "In C, 188 of 200 tokens
+    /// Returns what a text's tokens come from, for those with given tokens: "In C, 188 of 200 tokens
     /// were chosen and 12 were given by hand. A, B and D were chosen throughout."
     pub fn pane_words(&self) -> Option<String> {
-        let panes = self.written.iter().enumerate();
+        let texts = self.all_places().zip(&self.written);
         let (given, chosen): (Vec<_>, Vec<_>) =
-            panes.partition(|(_, written)| written.n_given() > 0);
+            texts.partition(|(_, written)| written.n_given() > 0);
         if given.is_empty() || self.written.len() < 2 || self.contradiction.is_some() {
             return None;
         }
         let mut sentences: Vec<String> = Vec::new();
-        for (pane, written) in given {
-            let letter = pane_letter(self.place(pane));
+        for (place, written) in given {
+            let name = place.short();
             let n_chosen = number(written.n_by_settings);
             let (all, given) = (number(written.n_tokens()), given_words(*written));
             sentences.push(format!(
-                "In {letter}, {n_chosen} of {all} tokens were chosen and {given}."
+                "In {name}, {n_chosen} of {all} tokens were chosen and {given}."
             ));
         }
         if !chosen.is_empty() {
-            let letter = |(pane, _): &(usize, &WrittenBy)| pane_letter(self.place(*pane));
-            let letters: Vec<String> = chosen.iter().map(letter).collect();
-            let verb = if letters.len() == 1 { "was" } else { "were" };
-            sentences.push(format!("{} {verb} chosen throughout.", listed(&letters)));
+            let names: Vec<String> = chosen.iter().map(|(place, _)| place.short()).collect();
+            let verb = if names.len() == 1 { "was" } else { "were" };
+            sentences.push(format!("{} {verb} chosen throughout.", listed(&names)));
         }
         Some(sentences.join(" "))
     }
@@ -426,17 +448,12 @@ fn number(n: usize) -> String {
 
 /// Says where a file contradicts itself: "first at token 4 of D: its settings …".
 pub fn contradiction_words(found: &Contradiction) -> String {
-    let place = match found.place {
-        RunPlace::File => String::new(),
-        RunPlace::Pane(pane) => pane_letter(pane),
-        RunPlace::Branch(_) => found.place.to_string(),
-    };
-    let words = &found.words;
-    match (found.step, place.as_str()) {
-        (Some(step), "") => format!("first at token {}: {words}", step + 1),
-        (Some(step), place) => format!("first at token {} of {place}: {words}", step + 1),
-        (None, "") => format!("first here: {words}"),
-        (None, place) => format!("first in {place}: {words}"),
+    let (place, words) = (found.place.short(), &found.words);
+    match (found.step, found.place) {
+        (Some(step), RunPlace::File) => format!("first at token {}: {words}", step + 1),
+        (Some(step), _) => format!("first at token {} of {place}: {words}", step + 1),
+        (None, RunPlace::File) => format!("first here: {words}"),
+        (None, _) => format!("first in {place}: {words}"),
     }
 }
 

@@ -3,8 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::pane::Pane;
+use super::shares::Shares;
+use super::turns::Turns;
 use crate::export::json::{Branch, ParseError};
-use crate::generation::{Generation, GenerationId, Lineage, Origin, OriginChange, Steps};
+use crate::generation::{Generation, GenerationId, Lineage, Origin, OriginChange};
 
 /// A text's place in the tree of the file's texts.
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -51,20 +53,11 @@ pub(super) struct BranchEntry {
     text: Pane,
 }
 
-/// The first steps of an earlier text.
-#[derive(Clone, Copy, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Shares {
-    /// Its index in the file, counting panes first, then branches.
-    text: usize,
-    n_steps: usize,
-}
-
-/// Returns the place of each text in the tree, or `None` for each if there are no branches. Texts
-/// are numbered by age, which is the order of their ids.
-pub(super) fn lineages(texts: &[&Generation], n_branches: usize) -> Vec<Option<LineageEntry>> {
+/// Returns the place of each text in the tree, or `None` for each if there are only panes, and none
+/// of them branched. Texts are numbered by age, which is the order of their ids.
+pub(super) fn lineages(texts: &[&Generation], only_panes: bool) -> Vec<Option<LineageEntry>> {
     let has_origin = |text: &&Generation| text.lineage.origin.is_some();
-    if n_branches == 0 && !texts.iter().any(has_origin) {
+    if only_panes && !texts.iter().any(has_origin) {
         return vec![None; texts.len()];
     }
     let mut by_age: Vec<usize> = (0..texts.len()).collect();
@@ -119,23 +112,6 @@ impl LineageEntry {
     }
 }
 
-/// Finds the earlier text with which a text shares the most steps, and how many.
-fn shares(text: &Generation, earlier: &[&Generation]) -> Option<Shares> {
-    let n_shared = |other: &Generation| {
-        let pairs = text.steps.iter().zip(&other.steps);
-        pairs
-            .take_while(|(a, b)| std::sync::Arc::ptr_eq(&a.trace, &b.trace))
-            .count()
-    };
-    let all = earlier.iter().enumerate().rev();
-    let all = all.map(|(text, other)| Shares {
-        text,
-        n_steps: n_shared(other),
-    });
-    all.max_by_key(|shares| shares.n_steps)
-        .filter(|shares| shares.n_steps > 0)
-}
-
 impl BranchEntry {
     /// Creates an entry. `of` returns the text's pane entry without this many first steps.
     pub(super) fn of(
@@ -143,7 +119,7 @@ impl BranchEntry {
         earlier: &[&Generation],
         of: impl FnOnce(usize) -> Pane,
     ) -> Self {
-        let shares = shares(&branch.text, earlier);
+        let shares = Shares::of(&branch.text, earlier);
         Self {
             pane: branch.pane,
             shares,
@@ -151,10 +127,11 @@ impl BranchEntry {
         }
     }
 
-    /// Converts the entry to a branch. `into` converts its text; `panes` and `branches` contain all
-    /// earlier texts.
+    /// Converts the entry to a branch. `into` converts its text; `turns`, `panes` and `branches`
+    /// contain all earlier texts.
     pub(super) fn into_branch(
         self,
+        turns: &Turns,
         panes: &[Generation],
         branches: &[Branch],
         into: impl FnOnce(Pane) -> Result<Generation, ParseError>,
@@ -163,16 +140,12 @@ impl BranchEntry {
             return Err(ParseError::damaged("a branch belongs to a missing pane"));
         }
         let mut text = into(self.text)?;
-        if let Some(Shares { text: of, n_steps }) = self.shares {
-            let earlier = panes.iter().chain(branches.iter().map(|other| &other.text));
-            let shared = earlier.into_iter().nth(of);
-            let shared = shared.filter(|other| n_steps <= other.steps.len());
-            let Some(shared) = shared else {
+        if let Some(shares) = self.shares {
+            let branches = branches.iter().map(|other| &other.text);
+            let earlier = turns.iter().chain(panes).chain(branches);
+            if !shares.restore(&mut text, earlier) {
                 return Err(ParseError::damaged("a branch shares missing steps"));
-            };
-            let own = std::mem::take(&mut text.steps);
-            let shared = shared.steps.range(..n_steps).cloned();
-            text.steps = shared.chain(own).collect::<Steps>();
+            }
         }
         Ok(Branch {
             pane: self.pane,

@@ -10,6 +10,9 @@
 //! - `grammars` lists the grammars of a pane's steps in the same way.
 //! - A pane has a `letter` if the file's panes are not A, B, C and so on.
 //! - A stage without `probs` produced the probabilities with which the token was drawn.
+//! - `turns` has the answers before those of the panes and branches in their conversations, each
+//!   once. A text `follows` one of them. Then texts of one model share the vocabulary even if their
+//!   prompts differ.
 //! - `branches`, the texts that no pane showed, omit the steps that an earlier text contains.
 //! - `text`, `metrics` and the settings' `summary` follow from the rest. They are for readers of
 //!   the file and are ignored when it is opened.
@@ -25,7 +28,10 @@ mod lineage;
 mod mixture;
 mod pane;
 mod ranking;
+mod shares;
 mod step;
+mod texts;
+mod turns;
 mod vocabulary;
 
 use std::sync::Arc;
@@ -33,15 +39,16 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use self::known::Known;
-use self::lineage::{BranchEntry, lineages};
-use self::pane::{Pane, PaneText, Prompt};
-use self::vocabulary::{Entry, entries_of, vocabulary_of};
+use self::lineage::BranchEntry;
+use self::pane::{Pane, Prompt};
+use self::texts::Texts;
+use self::turns::{TurnEntry, Turns};
+use self::vocabulary::{Entry, vocabulary_of};
 use super::{
     Branch, FORMAT_VERSION, Form, N_LETTERS, Panes, ParseError, RunFile, RunHeader, unless_in_order,
 };
-use crate::export::runs::same_run;
-use crate::generation::formatting::{pane_letter, place_of_letter};
-use crate::generation::{Generation, GenerationId, ModelInfo};
+use crate::generation::formatting::place_of_letter;
+use crate::generation::{GenerationId, ModelInfo};
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -56,6 +63,8 @@ struct File {
     model: Option<Known<ModelInfo>>,
     prompt: Option<Prompt>,
     vocabulary: Vec<Entry>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    turns: Vec<TurnEntry>,
     panes: Vec<Pane>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     branches: Vec<BranchEntry>,
@@ -68,33 +77,8 @@ pub(super) fn content(
     branches: &[Branch],
     form: Form,
 ) -> impl Serialize + use<> {
-    let kept = branches.iter().map(|branch| &branch.text);
-    let generations: Vec<&Generation> = panes.texts.iter().copied().chain(kept).collect();
-    let lineages = lineages(&generations, branches.len());
-    let first = generations.first().copied();
-    let shares = |generation: &Generation| first.is_some_and(|first| same_run(first, generation));
-    let (same, _): (Vec<&Generation>, Vec<&Generation>) = generations
-        .iter()
-        .partition(|generation| shares(generation));
-    let letter_of = |index: usize| panes.places.get(index).map(|place| pane_letter(*place));
-    let entry = |index: usize, generation, n_shared| {
-        let text = PaneText {
-            generation,
-            letter: letter_of(index),
-            own: (!shares(generation)).then(|| entries_of(&[generation], form)),
-            lineage: lineages.get(index).copied().flatten(),
-            n_shared,
-        };
-        Pane::of(text, form)
-    };
-    let n_panes = panes.texts.len();
-    let texts = panes.texts.iter().enumerate();
-    let branches = branches.iter().enumerate().map(|(index, branch)| {
-        let index = n_panes + index;
-        let earlier = generations.get(..index).unwrap_or_default();
-        let of = |n_shared| entry(index, &branch.text, n_shared);
-        BranchEntry::of(branch, earlier, of)
-    });
+    let texts = Texts::of(panes, branches, form);
+    let first = texts.first;
     let version = first.map(|first| first.model.provenance.version.clone());
     File {
         format_version: FORMAT_VERSION,
@@ -103,9 +87,10 @@ pub(super) fn content(
         finished_at: header.finished_at,
         model: first.map(|first| Known((*first.model).clone())),
         prompt: first.map(|first| Prompt::of(&first.prompt, &first.vocabulary)),
-        vocabulary: entries_of(&same, form),
-        panes: texts.map(|(index, text)| entry(index, text, 0)).collect(),
-        branches: branches.collect(),
+        vocabulary: texts.vocabulary(),
+        turns: texts.turns(),
+        panes: texts.panes(),
+        branches: texts.branches(branches),
     }
 }
 
@@ -116,9 +101,13 @@ pub(super) fn read(bytes: &[u8]) -> Result<RunFile, ParseError> {
     let vocabulary = Arc::new(vocabulary_of(file.vocabulary)?);
     let prompt = file.prompt.unwrap_or_default();
     let places = places_of(&file.panes)?;
-    let panes = file.panes.into_iter();
     let into = |pane: Pane| pane.into_generation(&model, &vocabulary, &prompt);
-    let mut panes = panes.map(into).collect::<Result<Vec<_>, _>>()?;
+    let mut turns = Turns::default();
+    for entry in file.turns {
+        turns.push(entry, into)?;
+    }
+    let panes = file.panes.into_iter().map(|pane| turns.read(pane, into));
+    let mut panes = panes.collect::<Result<Vec<_>, _>>()?;
     for (place, text) in panes.iter_mut().enumerate() {
         if text.lineage.id == GenerationId::default() {
             // Without branches, texts are numbered in the order of their panes.
@@ -127,9 +116,15 @@ pub(super) fn read(bytes: &[u8]) -> Result<RunFile, ParseError> {
     }
     let mut branches = Vec::new();
     for entry in file.branches {
-        let branch = entry.into_branch(&panes, &branches, into)?;
+        let read = |pane| turns.read(pane, into);
+        let branch = entry.into_branch(&turns, &panes, &branches, read)?;
         branches.push(branch);
     }
+    turns.check_order(
+        panes
+            .iter()
+            .chain(branches.iter().map(|branch| &branch.text)),
+    )?;
     Ok(RunFile {
         header: RunHeader {
             title: file.title,

@@ -27,6 +27,9 @@ pub(super) struct Pane {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     letter: Option<String>,
     name: String,
+    /// The index of the turn before it in its conversation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub follows: Option<usize>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     model: Option<Known<ModelInfo>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -67,13 +70,21 @@ struct Earlier {
     settings: Known<Settings>,
 }
 
+/// What a text doesn't share with the file.
+pub(super) enum Own {
+    Nothing,
+    Prompt,
+    /// With its pieces.
+    ModelAndPrompt(Vec<Entry>),
+}
+
 /// A text to write.
 pub(super) struct PaneText<'a> {
     pub generation: &'a Generation,
     /// The letter of its pane, unless it follows from the order of the panes.
     pub letter: Option<String>,
-    /// Its pieces, if it has its own model and prompt; otherwise it shares those of the file.
-    pub own: Option<Vec<Entry>>,
+    pub follows: Option<usize>,
+    pub own: Own,
     pub lineage: Option<LineageEntry>,
     /// How many of its steps are already in the file.
     pub n_shared: usize,
@@ -131,6 +142,7 @@ impl Pane {
         let PaneText {
             generation,
             letter,
+            follows,
             own,
             lineage,
             n_shared,
@@ -147,14 +159,21 @@ impl Pane {
             n_vocab: generation.model.n_vocab,
         };
         let steps = generation.steps.iter().skip(n_shared);
-        let has_own = own.is_some();
+        let prompt = || Prompt::of(&generation.prompt, &generation.vocabulary);
+        let (prompt, vocabulary) = match own {
+            Own::Nothing => (None, None),
+            Own::Prompt => (Some(prompt()), None),
+            Own::ModelAndPrompt(entries) => (Some(prompt()), Some(entries)),
+        };
+        let model = vocabulary.as_ref().map(|_| (*generation.model).clone());
         Self {
             letter,
             name: generation.name.clone(),
-            model: has_own.then(|| Known((*generation.model).clone())),
+            follows,
+            model: model.map(Known),
             second_model: generation.second_model.as_deref().cloned().map(Known),
-            prompt: has_own.then(|| Prompt::of(&generation.prompt, &generation.vocabulary)),
-            vocabulary: own,
+            prompt,
+            vocabulary,
             settings: Known(Settings::of(&generation.config)),
             earlier_settings: generation.earlier.iter().map(Earlier::of).collect(),
             finish_reason,

@@ -1,6 +1,7 @@
 //! The part of a vocabulary that occurs in a file, and the texts of its tokens.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -83,27 +84,40 @@ pub(super) fn entries_of(generations: &[&Generation], form: Form) -> Vec<Entry> 
     let Some(first) = generations.first() else {
         return Vec::new();
     };
-    let steps = || generations.iter().flat_map(|generation| &generation.steps);
+    let mut steps = generations.iter().flat_map(|generation| &generation.steps);
     let knows_all = |step: &Step| matches!(step.trace.raw.detail, Detail::Whole(_));
-    let ids: BTreeSet<TokenId> = if form.detail && steps().any(knows_all) {
+    let ids: BTreeSet<TokenId> = if form.detail && steps.any(knows_all) {
         first.vocabulary.iter().map(|(id, _)| id).collect()
     } else {
-        let of_steps = steps().flat_map(|step| {
-            let trace = &step.trace;
-            let report = trace.grammar.as_deref();
-            let legal = report.into_iter().flat_map(|report| &report.legal.head);
-            let unconstrained = report.and_then(|report| report.unconstrained);
-            let ranked = trace.raw.head.iter().chain(&trace.survivors).chain(legal);
-            let named = std::iter::once(step.token).chain(unconstrained);
-            named.chain(ranked.map(|candidate| candidate.token))
-        });
-        let passes = generations.iter().flat_map(|one| &one.beams.passes);
-        let of_beams = passes.flat_map(|pass| pass.nodes.iter().map(|node| node.token));
-        let prompts = generations.iter().flat_map(|one| &one.prompt.tokens);
-        of_steps.chain(of_beams).chain(prompts.copied()).collect()
+        generations.iter().flat_map(|one| named_by(one)).collect()
     };
     let entry = |id| Entry::new(id, &first.vocabulary.piece(id));
     ids.into_iter().map(entry).collect()
+}
+
+/// Iterates over the tokens that occur in a generation.
+fn named_by(generation: &Generation) -> impl Iterator<Item = TokenId> {
+    let of_steps = generation.steps.iter().flat_map(|step| {
+        let trace = &step.trace;
+        let report = trace.grammar.as_deref();
+        let legal = report.into_iter().flat_map(|report| &report.legal.head);
+        let unconstrained = report.and_then(|report| report.unconstrained);
+        let ranked = trace.raw.head.iter().chain(&trace.survivors).chain(legal);
+        let named = std::iter::once(step.token).chain(unconstrained);
+        named.chain(ranked.map(|candidate| candidate.token))
+    });
+    let passes = generation.beams.passes.iter();
+    let of_beams = passes.flat_map(|pass| pass.nodes.iter().map(|node| node.token));
+    let of_prompt = generation.prompt.tokens.iter().copied();
+    of_steps.chain(of_beams).chain(of_prompt)
+}
+
+/// Returns whether two generations of a model have the same text for each token of the first. A server
+/// names the tokens of one only while it writes it.
+pub(super) fn has_pieces_of(generation: &Generation, other: &Generation) -> bool {
+    let (own, known) = (&generation.vocabulary, &other.vocabulary);
+    Arc::ptr_eq(own, known)
+        || named_by(generation).all(|token| own.piece(token) == known.piece(token))
 }
 
 /// Converts to a vocabulary in which all other tokens count as unknown.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Replayed, Verdict};
+use super::{Replayed, TextPlaces, Verdict};
 use crate::analysis::contradictions::{Contradiction, ContradictionKind, RunPlace};
 use crate::analysis::replay::{TextContradiction, WordsCheck};
 use crate::decoding::{LogitsHash, Picked};
@@ -35,7 +35,7 @@ fn verdict(then: &[Generation], now: &[Generation], allows_others: bool) -> Verd
     Verdict::of(Replayed {
         then: &then.iter().collect::<Vec<_>>(),
         now: &now.iter().collect::<Vec<_>>(),
-        places: &[],
+        places: TextPlaces::default(),
         words: &words,
         allows_others,
         has_branches: false,
@@ -114,7 +114,14 @@ fn a_contradiction_wins_over_every_difference() {
         kind: ContradictionKind::Choice,
         words: "its settings and its coin 0.729 draw ‘nest’; it says ‘hole’".to_owned(),
     };
-    let verdict = Verdict::contradicted(&[&then[0]], &[3], found);
+    let verdict = Verdict::contradicted(
+        &[&then[0]],
+        TextPlaces {
+            panes: &[3],
+            turns: &[],
+        },
+        found,
+    );
     let words = "This file contradicts itself, first at token 4 of D: its settings and its coin \
                  0.729 draw ‘nest’; it says ‘hole’.";
     assert_eq!(
@@ -136,7 +143,7 @@ fn words_that_are_not_those_of_the_tokens_contradict_the_file_of_that_model_only
         Verdict::of(Replayed {
             then: &[&then[0]],
             now: &[&now[0]],
-            places: &[],
+            places: TextPlaces::default(),
             words: std::slice::from_ref(&wrong),
             allows_others: true,
             has_branches: false,
@@ -173,7 +180,7 @@ fn a_changed_word_is_named_in_the_pane_that_shows_it_and_not_where_it_is_an_alte
         let verdict = Verdict::of(Replayed {
             then: &panes,
             now: &panes,
-            places: &[],
+            places: TextPlaces::default(),
             words: &words,
             allows_others: false,
             has_branches: false,
@@ -217,7 +224,10 @@ fn panes_keep_the_letters_of_the_file() {
         Verdict::of(Replayed {
             then: &texts,
             now,
-            places: &[0, 2],
+            places: TextPlaces {
+                panes: &[0, 2],
+                turns: &[],
+            },
             words: &[WordsCheck::Equal, WordsCheck::Equal],
             allows_others: false,
             has_branches: false,
