@@ -2,8 +2,8 @@
 
 use super::{AppState, ModelStatus, Pane, PromptMode, Repetition};
 use crate::decoding::SettingError;
-use crate::generation::formatting::pane_letter;
-use crate::generation::in_sentence;
+use crate::generation::formatting::{grouped, pane_letter};
+use crate::generation::{N_MAX_TURNS, in_sentence};
 
 impl AppState {
     /// Returns why no pane can generate now, or `None` if at least one can.
@@ -78,7 +78,8 @@ impl AppState {
         }
         let reason = self.lessons.question_reason();
         let reason = reason.or_else(|| self.prompt.blocking_reason(&self.models.main));
-        reason.or_else(|| self.limit_blocking_reason())
+        let reason = reason.or_else(|| self.limit_blocking_reason());
+        reason.or_else(|| self.turn_blocking_reason())
     }
 
     /// Returns why no pane can generate now, whatever its model.
@@ -89,6 +90,12 @@ impl AppState {
         let reason = self.lessons.question_reason();
         let reason = reason.or_else(|| self.prompt.empty_reason());
         reason.or_else(|| self.limit_blocking_reason())
+    }
+
+    fn turn_blocking_reason(&self) -> Option<String> {
+        let is_full = self.is_replying() && self.panes.n_turns() >= N_MAX_TURNS;
+        let n_turns = grouped(N_MAX_TURNS as f64);
+        is_full.then(|| format!("A conversation can have at most {n_turns} turns"))
     }
 
     fn limit_blocking_reason(&self) -> Option<String> {

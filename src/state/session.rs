@@ -49,6 +49,7 @@ impl AppState {
                 vec![Effect::Runs(RunRequest::ReadKept(file))]
             }
             RunCommand::Read { name, run } => self.show_run(&name, run),
+            RunCommand::MessagesRead { name, messages } => self.open_messages(&name, messages),
             RunCommand::ResultRead {
                 name,
                 result,

@@ -12,6 +12,7 @@ use crate::export::{
     write_atomically, write_result, write_run,
 };
 use crate::generation::formatting::io_words;
+use crate::interop::{Messages, MessagesError};
 use crate::lab::{LabResult, LabTab, ResultFacts};
 use crate::state::{Command, HistoryLimits, KeptRun, RunCommand, RunRequest, RunTexts};
 
@@ -173,6 +174,16 @@ fn failed(title: &'static str, path: &Path, error: &io::Error) -> RunCommand {
     RunCommand::Failed { title, error }
 }
 
+/// Reads a file as the messages of a chat. `None` if it can't hold any: what is wrong with it as a run
+/// is said instead.
+fn messages(path: &Path) -> Option<Result<Messages, String>> {
+    let text = String::from_utf8(read_text(path).ok()?).ok()?;
+    match Messages::parse(&text) {
+        Err(MessagesError::NotJson { .. } | MessagesError::NoList) => None,
+        read => Some(read.map_err(|error| error.to_string())),
+    }
+}
+
 fn read(path: &Path) -> RunCommand {
     let name = path.file_name().unwrap_or(path.as_os_str());
     let name = name.to_string_lossy().into_owned();
@@ -190,11 +201,15 @@ fn read(path: &Path) -> RunCommand {
             },
         };
     }
+    let run = read_run(path);
+    if run.is_err()
+        && let Some(messages) = messages(path)
+    {
+        return RunCommand::MessagesRead { name, messages };
+    }
     RunCommand::Read {
         name,
-        run: read_run(path)
-            .map(Box::new)
-            .map_err(|error| error.to_string()),
+        run: run.map(Box::new).map_err(|error| error.to_string()),
     }
 }
 

@@ -1,12 +1,11 @@
 //! The texts of a run, handed over to be saved.
 
 use std::collections::BTreeSet;
-use std::iter::successors;
 use std::sync::Arc;
 
 use super::{KeptText, KeptTexts};
 use crate::export::json::{Branch, RunFile, RunHeader, unless_in_order};
-use crate::generation::{Generation, GenerationId, Lineage, Origin};
+use crate::generation::{Generation, GenerationId, Lineage, Origin, turns_before};
 use crate::state::{PaneId, PaneStatus, Panes};
 
 /// All texts of a run. It shares their steps, so it takes microseconds to create and to clone.
@@ -105,7 +104,9 @@ pub(in crate::state) fn renumber(
     panes: &mut Panes,
     last_id: &mut u64,
 ) {
-    let turns = earlier_turns(texts(panes, homes, branches).map(|text| &*text));
+    let all = texts(panes, homes, branches).map(|text| &*text);
+    let turns = turns_before(all).into_iter();
+    let turns: Vec<Arc<Generation>> = turns.map(|turn| Arc::clone(turn.answer)).collect();
     let before = turns.iter().map(|turn| turn.lineage);
     let mut lineages: Vec<Lineage> = before.collect();
     lineages.extend(texts(panes, homes, branches).map(|text| text.lineage));
@@ -145,24 +146,6 @@ fn numbered_anew(lineages: &[Lineage], last_id: &mut u64) -> Vec<Lineage> {
             }),
         })
         .collect()
-}
-
-/// Returns the turns before these texts, each once, and each after the one that it follows.
-fn earlier_turns<'a>(texts: impl Iterator<Item = &'a Generation>) -> Vec<Arc<Generation>> {
-    let mut turns: Vec<Arc<Generation>> = Vec::new();
-    for text in texts {
-        let before = successors(text.previous_turn.as_ref(), |turn| {
-            turn.previous_turn.as_ref()
-        });
-        let mut before: Vec<&Arc<Generation>> = before.collect();
-        before.reverse();
-        for turn in before {
-            if !turns.iter().any(|known| Arc::ptr_eq(known, turn)) {
-                turns.push(Arc::clone(turn));
-            }
-        }
-    }
-    turns
 }
 
 /// A turn as it was, and with its new id.

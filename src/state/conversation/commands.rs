@@ -11,9 +11,12 @@ use crate::generation::{
     ChatMessage, ChatSettings, FinishReason, Generation, GenerationId, Origin, OriginChange,
     PromptForm, PromptRecord, PromptText,
 };
+use crate::interop::Messages;
 use crate::state::panes::pane::NewText;
 use crate::state::panes::undo::TextSwap;
-use crate::state::{AppState, Effect, Pane, PaneId, PaneStatus, PromptLength, PromptMode};
+use crate::state::{
+    AppState, Effect, Notice, Page, Pane, PaneId, PaneStatus, PromptLength, PromptMode,
+};
 
 impl AppState {
     pub(in crate::state) fn apply_to_conversation(
@@ -215,6 +218,38 @@ impl AppState {
             .collect();
         self.undo.note_swaps(swaps);
         self.prompt.history.clear();
+        effects.extend(self.prompt.tokenize(&self.models.main));
+        effects
+    }
+
+    /// Begins a conversation with the messages of a file. The last one, if it is the user's, is yet to
+    /// be sent.
+    pub(in crate::state) fn open_messages(
+        &mut self,
+        name: &str,
+        messages: Result<Messages, String>,
+    ) -> Vec<Effect> {
+        let Messages {
+            system,
+            history,
+            last,
+        } = match messages {
+            Ok(messages) => messages,
+            Err(error) => {
+                let title = format!("{name} can’t be opened");
+                return self.notify(Notice::error(title, error));
+            }
+        };
+        let mut effects = self.close_run();
+        effects.extend(self.leave_lesson());
+        effects.extend(self.begin_conversation());
+        self.prompt.set_form(PromptForm::Chat(ChatSettings {
+            system,
+            history,
+            ..ChatSettings::default()
+        }));
+        self.prompt.text = last.unwrap_or_default();
+        self.page = Page::Write;
         effects.extend(self.prompt.tokenize(&self.models.main));
         effects
     }

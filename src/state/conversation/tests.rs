@@ -6,7 +6,7 @@ use super::{ConversationCommand, EditScope, TurnAt};
 use crate::generation::{
     ChatMessage, FinishReason, Generation, OriginChange, PromptForm, PromptText,
 };
-use crate::state::tests::{answer_waiting, chat_written, written};
+use crate::state::tests::{answer_waiting, answer_waiting_after, chat_written, written};
 use crate::state::{
     AppState, BranchCommand, BranchTarget, Command, Effect, PaneId, Pin, PromptMode,
 };
@@ -295,4 +295,34 @@ fn only_the_beginning_of_a_conversation_is_saved_with_the_settings() {
     assert_eq!(state.settings().chat_history, []);
     apply(&mut state, ConversationCommand::New);
     assert_eq!(state.settings().chat_history, []);
+}
+
+#[test]
+fn a_file_of_messages_opens_as_a_conversation() {
+    let mut state = conversation();
+    let messages = crate::interop::Messages {
+        system: Some("Be brief".to_owned()),
+        history: vec![ChatMessage::user("Hi"), ChatMessage::assistant("Hello")],
+        last: Some("Who are you?".to_owned()),
+    };
+    let name = "chat.json".to_owned();
+    let read = |messages| {
+        let name = name.clone();
+        Command::Run(crate::state::RunCommand::MessagesRead { name, messages })
+    };
+    state.apply(read(Ok(messages)));
+    assert!(state.panes.iter().all(|pane| pane.latest().is_none()));
+    assert_eq!(state.prompt.text, "Who are you?");
+    assert_eq!(state.prompt.system, "Be brief");
+    let asked = asked(&state.apply(Command::GenerateAll));
+    let PromptForm::Chat(settings) = &asked[0].0.form else {
+        panic!("the message is answered");
+    };
+    assert_eq!((asked.len(), settings.history.len()), (1, 2));
+    // The answers follow the given messages.
+    answer_waiting_after(&mut state, settings.history.clone(), &[" me"]);
+    assert_eq!(state.settings().chat_history.len(), 2);
+    state.apply(read(Err("message 3 has no role".to_owned())));
+    let notice = state.notices.iter().next().unwrap();
+    assert_eq!(notice.title, "chat.json can’t be opened");
 }

@@ -10,6 +10,7 @@ use std::path::PathBuf;
 
 use crate::export::json::RunFile;
 use crate::generation::FinishReason;
+use crate::interop::Messages;
 use crate::lab::{LabResult, LabTab};
 use crate::state::panes::run_end::TextsBefore;
 use crate::state::{Effect, Models, Notices, Panes, Repetition, ViewChoices, unix_time_secs};
@@ -126,6 +127,12 @@ pub enum RunCommand {
         /// What to call it if it has no title.
         name: String,
         run: Result<Box<RunFile>, String>,
+    },
+    /// The messages of a chat were read.
+    MessagesRead {
+        /// The name of their file.
+        name: String,
+        messages: Result<Messages, String>,
     },
     /// Results of an experiment were read.
     ResultRead {

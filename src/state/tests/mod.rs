@@ -39,8 +39,8 @@ use crate::analysis::messages_after;
 use crate::decoding::TokenId;
 use crate::generation::testing::generation;
 use crate::generation::{
-    ChatRecord, ChatSettings, ChatSupport, FinishReason, Generation, Piece, PromptRecord,
-    PromptText, PromptToken,
+    ChatMessage, ChatRecord, ChatSettings, ChatSupport, FinishReason, Generation, Piece,
+    PromptRecord, PromptText, PromptToken,
 };
 pub(crate) use crate::worker::Request;
 pub(crate) use crate::worker::{
@@ -216,9 +216,14 @@ pub(crate) fn chat_written(message: &str, pieces: &[(&str, f64)]) -> AppState {
 
 /// Lets the panes that wait for an answer give it: each the next of these words.
 pub(crate) fn answer_waiting(state: &mut AppState, words: &[&str]) {
+    answer_waiting_after(state, Vec::new(), words);
+}
+
+/// Like [`answer_waiting`], for conversations that begin with given messages.
+pub(crate) fn answer_waiting_after(state: &mut AppState, given: Vec<ChatMessage>, words: &[&str]) {
     let waiting = state.panes.iter().filter_map(|pane| {
         let asked = pane.pending_turn()?;
-        let history = asked.before.map(messages_after).unwrap_or_default();
+        let history = asked.before.map_or_else(|| given.clone(), messages_after);
         Some((pane.status.running()?, asked.message.to_owned(), history))
     });
     let waiting: Vec<_> = waiting.collect();
