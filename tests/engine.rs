@@ -9,6 +9,7 @@
 
 mod architectures;
 mod continuations;
+mod conversations;
 mod coverage;
 mod decoder;
 mod export;

@@ -2,7 +2,7 @@
 //! refused when the file is read, or reported as a contradiction or by a replay, or be on the list of
 //! what verification does not cover.
 
-mod author;
+pub(crate) mod author;
 mod changes;
 mod kinds;
 mod report;
