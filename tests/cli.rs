@@ -221,9 +221,9 @@ fn files_are_written_to_the_requested_paths() {
     let page = read(&export.join("run.md"));
     assert!(page.contains("Pure sampling") && page.contains("(Q8\\_0, CPU, 1 thread, SHA-256 "));
     assert!(read(&export.join("run.csv")).lines().count() > 16);
-    // No pane leaves a watermark to plot.
+    // No pane leaves a watermark to plot or answers a message.
     let mut listed = run_folder::possible_contents();
-    listed.retain(|(name, _)| !name.starts_with("watermark."));
+    listed.retain(|(name, _)| !name.starts_with("watermark.") && name != "run.messages.jsonl");
     assert_eq!(std::fs::read_dir(&export).unwrap().count(), listed.len());
     for (name, _) in listed {
         let bytes = std::fs::read(export.join(&name)).unwrap();

@@ -42,12 +42,13 @@ fn n_staged(home: &Path) -> usize {
     staging.map(count).max().unwrap_or(0)
 }
 
-/// Returns the number of files of an export. The only pane leaves no watermark to plot, and has none
-/// beside it to compare.
+/// Returns the number of files of an export. The only pane leaves no watermark to plot, answers no
+/// message, and has none beside it to compare.
 pub(crate) fn n_exported() -> usize {
     let names = possible_contents().into_iter();
     names
         .filter(|(name, _)| !name.starts_with("watermark.") && !name.starts_with("compare."))
+        .filter(|(name, _)| name != "run.messages.jsonl")
         .count()
 }
 

@@ -2,6 +2,7 @@
 
 use std::process::{Command, Output};
 
+use quartet::analysis::contradictions::RunPlace;
 use quartet::analysis::replay::{Comparison, TextReplay, replay_of};
 use quartet::export::json::{self, Form};
 use quartet::generation::{GenerationConfig, GenerationId};
@@ -40,9 +41,9 @@ fn a_hundred_random_runs_repeat_alone_and_batched() {
         }
         let pairs = some.iter().zip(&now);
         let replays: Vec<TextReplay> = pairs.map(|(then, now)| TextReplay::of(then, now)).collect();
-        let places: Vec<usize> = (0..replays.len()).collect();
+        let places = (0..replays.len()).map(RunPlace::Pane);
         assert_eq!(
-            Comparison::of(&replays, &places),
+            Comparison::of(&replays, places),
             Comparison::Identical,
             "{n_together}"
         );

@@ -67,6 +67,27 @@ fn comparison(state: &AppState) -> Comparison {
 }
 
 #[test]
+fn verifying_repeats_every_turn_and_names_it() {
+    let first = generation(&[(" the", 0.5), (" fox", 0.25)]);
+    let last = generation(&[(" a", 0.5)]).following(Some(Arc::new(first.clone())));
+    let other = generation(&[(" a", 0.5), (" fox", 0.25)]);
+    let mut state = ready();
+    open(&mut state, vec![last.clone(), other.clone()]);
+    let effects = run(&mut state, RunCommand::Verify);
+    let words = state.runs.verifying_words(&state.panes).unwrap();
+    assert_eq!(words, "Verifying, 0 of 5 tokens");
+    repeat(&mut state, &effects, &[last, other.clone(), other]);
+    let places = vec![RunPlace::Turn { pane: 0, turn: 0 }];
+    assert_eq!(
+        comparison(&state),
+        Comparison::Different { places, step: 0 }
+    );
+    let verdict = state.runs.verification.as_ref().unwrap().verdict().unwrap();
+    let words = verdict.to_string();
+    assert!(words.contains("turn 1 of A diverges first"), "{words}");
+}
+
+#[test]
 fn verifying_compares_an_opened_run_with_its_rerun() {
     let texts = [
         generation(&[(" the", 0.5), (" fox", 0.25)]),

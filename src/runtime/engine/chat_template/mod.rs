@@ -81,13 +81,16 @@ impl Message {
             Role::User => "user",
             Role::Assistant => "assistant",
         };
-        let message = context! { role => role, content => self.content.as_str() };
+        let content = self.content.as_str();
         match &self.thinking {
-            // gpt-oss has a name of its own for it.
-            Some(thought) => {
-                context! { reasoning_content => thought, thinking => thought, ..message }
-            }
-            None => message,
+            // gpt-oss has a name of its own for it. Templates may print a message, in this order.
+            Some(thought) => context! {
+                role => role,
+                content => content,
+                reasoning_content => thought,
+                thinking => thought,
+            },
+            None => context! { role => role, content => content },
         }
     }
 }
