@@ -25,6 +25,7 @@ mod thought;
 #[cfg(test)]
 mod thought_tests;
 mod transcript;
+mod typed_text;
 mod visual_order;
 mod what_if_lines;
 mod word_breaks;
