@@ -193,6 +193,17 @@ impl TokenView {
         self.takes_focus = true;
     }
 
+    /// Lets what stands for a missing text take the keyboard focus. Returns whether it has it.
+    pub fn placeholder_ui(&mut self, ui: &Ui, rect: Rect, words: &str) -> bool {
+        let id = ui.scope_id().with("placeholder");
+        let response = ui.interact(rect, id, Sense::focusable_noninteractive());
+        response.widget_info(|| WidgetInfo::labeled(Role::Label, true, words));
+        if std::mem::take(&mut self.takes_focus) {
+            response.request_focus();
+        }
+        response.has_focus()
+    }
+
     /// Scrolls to where another text was scrolled, in the next frame.
     pub const fn scroll_along(&mut self, top: TextTop) {
         self.scroll_target = Some(ScrollTarget::Along(top));
