@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::generation::ModelInfo;
 use crate::state::{AppState, Effect, JobRun};
 
 /// An experiment of the Lab: the contents of its form, its run, and what the user can do with them.
@@ -19,6 +20,9 @@ pub trait Experiment: Default {
 
     /// Whether the history keeps its results.
     const KEEPS_RESULTS: bool = size_of::<Self::Result>() > 0;
+
+    /// Whether its job finds its results. Otherwise they are kept once they are complete.
+    const JOB_FINDS_RESULTS: bool = true;
 
     /// The title of the dialog that chooses a file for it.
     const FILE_TITLE: &'static str = "Choose a file";
@@ -41,6 +45,23 @@ pub trait Experiment: Default {
     /// Shows results that the history kept. Fails, with the reason, if they contradict themselves.
     fn show(&mut self, _result: Self::Result) -> Result<(), String> {
         Ok(())
+    }
+
+    /// Returns the models that made the results on screen, if a model is needed to make them again.
+    fn made_by(&self) -> Option<MadeBy<'_>> {
+        None
+    }
+
+    /// Returns why what made the results on screen can't run again now, or `None` if it can as soon as
+    /// its models are open.
+    fn again_refusal(_state: &AppState) -> Option<String> {
+        None
+    }
+
+    /// Runs again what made the results on screen: with its texts, its settings and its seeds,
+    /// whatever the form says. Its models are open.
+    fn run_again(_state: &mut AppState) -> Vec<Effect> {
+        Vec::new()
     }
 
     /// Returns whether it has results that no job has found, and that the history lacks.
@@ -104,6 +125,22 @@ pub enum Group {
     ExplainOne,
     /// It shows how the model works.
     HowItWorks,
+}
+
+/// The models that made results.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MadeBy<'a> {
+    pub model: &'a ModelInfo,
+    /// The model that guided, if there was one.
+    pub second: Option<&'a ModelInfo>,
+}
+
+impl<'a> MadeBy<'a> {
+    /// Names a model that made results without a second one.
+    pub const fn one(model: &'a ModelInfo) -> Self {
+        let second = None;
+        Self { model, second }
+    }
 }
 
 /// The command of an experiment that can only be run and stopped.

@@ -1,9 +1,13 @@
 //! Results in the history: they are kept when an experiment ends, and shown again in its tab.
 
+#[cfg(test)]
+use super::LabCommand;
 use super::{Lab, LabResult, LabTab};
 use crate::state::{AppState, Effect, Notice, Page, RunRequest, unix_time_secs};
+#[cfg(test)]
+use crate::state::{Command, ModelStatus};
 
-/// Results on screen that are from the history.
+/// Results on screen that are from the history, or that were made again from those.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeptResult {
     pub tab: LabTab,
@@ -36,11 +40,23 @@ impl Lab {
 }
 
 impl AppState {
+    /// Returns the request to keep what the job of a tab has found, if it finds results.
+    pub(crate) fn keep_found(&mut self, tab: LabTab) -> Option<Effect> {
+        if tab.job_finds_results() {
+            self.keep_result(tab)
+        } else {
+            None
+        }
+    }
+
     /// Returns the request to keep the results of a tab, if there are any.
     pub(crate) fn keep_result(&mut self, tab: LabTab) -> Option<Effect> {
         let finished_at = unix_time_secs();
         self.lab.note_finished(tab, finished_at);
         self.lab.result(tab)?;
+        if let Some(kept) = self.lab.kept.as_mut().filter(|kept| kept.tab == tab) {
+            kept.finished_at = finished_at;
+        }
         Some(Effect::Runs(RunRequest::KeepResult {
             tab,
             finished_at,
@@ -91,6 +107,39 @@ pub(super) fn reopened(state: &AppState, tab: LabTab) -> AppState {
         other.notices
     );
     other
+}
+
+/// Keeps the results of a tab, shows them in a new window with another setup, and runs them again there.
+/// Returns the window and the effects.
+#[cfg(test)]
+pub(super) fn run_again(state: &AppState, tab: LabTab) -> (AppState, Vec<Effect>) {
+    let mut other = reopened(state, tab);
+    if let (ModelStatus::Ready(then), ModelStatus::Ready(now)) =
+        (&state.models.main, &mut other.models.main)
+    {
+        now.vocabulary.clone_from(&then.vocabulary);
+    }
+    "Another prompt".clone_into(&mut other.prompt.text);
+    other.seed = 99;
+    other.limits.max_new_tokens = 3;
+    for pane in &mut other.panes {
+        pane.settings.chain = crate::decoding::ChainConfig::sampled([]);
+    }
+    let effects = other.apply(Command::Lab(LabCommand::RunAgain(tab)));
+    assert!(other.lab.is_running(tab));
+    (other, effects)
+}
+
+/// Checks that results that were run again are those of then, and that they are kept as new ones.
+#[cfg(test)]
+#[track_caller]
+pub(super) fn are_the_same(then: &AppState, now: &AppState, tab: LabTab, effects: &[Effect]) {
+    let result = |state: &AppState| state.lab.result(tab).unwrap().1;
+    assert_eq!(result(now), result(then));
+    let is_kept = |effect: &Effect| matches!(effect, Effect::Runs(RunRequest::KeepResult { tab: kept, .. }) if *kept == tab);
+    assert!(effects.iter().any(is_kept), "{effects:?}");
+    let kept = now.lab.kept.as_ref().unwrap();
+    assert!(kept.finished_at > 7, "it is a new result");
 }
 
 /// Changes the kept results of a tab as a damaged file might, and shows them in a new window, which

@@ -39,6 +39,13 @@ macro_rules! experiments {
                 }
             }
 
+            /// Returns whether its job finds its results.
+            const fn job_finds_results(self) -> bool {
+                match self {
+                    $(Self::$variant => <$module::$experiment as Experiment>::JOB_FINDS_RESULTS,)*
+                }
+            }
+
             /// Returns the name by which files know the experiment.
             pub const fn key(self) -> &'static str {
                 match self {
@@ -57,6 +64,20 @@ macro_rules! experiments {
             const fn page(self) -> frame::Tab {
                 match self {
                     $(Self::$variant => $module::TAB,)*
+                }
+            }
+
+            /// Returns why what made its results can't run again now, once their models are open.
+            fn again_refusal(self, state: &AppState) -> Option<String> {
+                match self {
+                    $(Self::$variant => <$module::$experiment as Experiment>::again_refusal(state),)*
+                }
+            }
+
+            /// Runs again what made its results, whose models are open.
+            fn run_again(self, state: &mut AppState) -> Vec<Effect> {
+                match self {
+                    $(Self::$variant => <$module::$experiment as Experiment>::run_again(state),)*
                 }
             }
 
@@ -114,6 +135,8 @@ macro_rules! experiments {
         pub enum LabCommand {
             /// Run the experiment of a tab as it is set up.
             Run(LabTab),
+            /// Run again what made the results from the history, whatever the form says.
+            RunAgain(LabTab),
             /// Stop the experiment of a tab. What was found stays.
             Stop(LabTab),
             /// Take the results of a tab off the screen.
@@ -135,6 +158,7 @@ macro_rules! experiments {
                         Vec::new()
                     }
                     Self::Keep(tab) => state.keep_result(tab).into_iter().collect(),
+                    Self::RunAgain(tab) => state.run_again(tab),
                     $(
                         Self::Run(LabTab::$variant) => <$module::$experiment as Experiment>::start(state),
                         Self::Stop(LabTab::$variant) => Experiment::stop(&mut state.lab.$module),
@@ -175,6 +199,13 @@ macro_rules! experiments {
                         let (facts, result) = Experiment::result(&self.$module)?;
                         Some((facts, LabResult::$variant(Box::new(result))))
                     })*
+                }
+            }
+
+            /// Returns the models that made the results of a tab.
+            fn made_by(&self, tab: LabTab) -> Option<MadeBy<'_>> {
+                match tab {
+                    $(LabTab::$variant => Experiment::made_by(&self.$module),)*
                 }
             }
 

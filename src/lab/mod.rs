@@ -4,6 +4,7 @@
 //! rest of the window knows only what the list generates: the tabs, their state, their commands and
 //! their saved settings.
 
+mod again;
 mod axis_form;
 mod experiment;
 mod frame;
@@ -47,7 +48,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 pub use axis_form::{AxisForm, SavedAxis};
-pub use experiment::{Experiment, Group, NoCommand, NoResult, NoSettings, ResultFacts};
+pub use experiment::{Experiment, Group, MadeBy, NoCommand, NoResult, NoSettings, ResultFacts};
 pub(crate) use frame::{lab_keys_ui, lab_ui, run_command};
 pub use kept::KeptResult;
 

@@ -119,7 +119,7 @@ impl AppState {
         let mut effects: Vec<Effect> = request.map(Effect::Send).into_iter().collect();
         for (tab, was_running) in LabTab::ALL.into_iter().zip(was_running) {
             if was_running && !self.lab.is_running(tab) {
-                effects.extend(self.keep_result(tab));
+                effects.extend(self.keep_found(tab));
             }
         }
         effects
@@ -134,7 +134,7 @@ impl AppState {
             run.fail(error);
         }
         let tabs = running.into_iter();
-        tabs.filter_map(|tab| self.keep_result(tab)).collect()
+        tabs.filter_map(|tab| self.keep_found(tab)).collect()
     }
 }
 

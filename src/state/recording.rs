@@ -50,6 +50,12 @@ impl MemoryLimits {
         equal.min(share(budget.saturating_sub(held), places.len()))
     }
 
+    /// Returns the memory that each step of a text may use that no pane shows and that has this many.
+    pub(crate) fn detail_bytes_of_one(self, n_steps: usize) -> usize {
+        let budget = (self.record_megabytes as usize).saturating_mul(MEGABYTE);
+        budget / n_steps.max(1)
+    }
+
     /// Describes what the record of these panes will hold: "All probabilities of every step take
     /// 20 MB: what-if is exact".
     pub fn recording_words(self, panes: &Panes, models: &Models, max_steps: usize) -> String {

@@ -395,7 +395,9 @@ impl AppState {
             effects.push(self.runs.keep_as_it_is());
         }
         for tab in LabTab::ALL {
-            if self.lab.is_running(tab) || self.lab.has_new_result(tab) {
+            if self.lab.is_running(tab) {
+                effects.extend(self.keep_found(tab));
+            } else if self.lab.has_new_result(tab) {
                 effects.extend(self.keep_result(tab));
             }
         }

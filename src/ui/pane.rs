@@ -15,6 +15,7 @@ use crate::design::child_ui::child_ui;
 use crate::design::theme::Theme;
 use crate::design::widgets::{Notice, NoticeKind};
 use crate::generation::Generation;
+use crate::generation::formatting::pane_letter;
 use crate::state::{
     AppState, BranchChange, BranchCommand, BranchTarget, Command, DockTab, InPlaceEdit,
     MessageEdit, Pane, PaneId, PaneStatus, Pin, capitalize,
@@ -157,7 +158,11 @@ fn body_ui(
             &pane.settings.chain,
             frame.place,
         );
-        return TokenTextResponse::default();
+        let words = format!("Pane {}, no text yet", pane_letter(frame.place));
+        return TokenTextResponse {
+            focused: view.placeholder_ui(ui, rect, &words),
+            ..TokenTextResponse::default()
+        };
     };
     let input = text_input(ui, frame, state, generation);
     let response = view.text_ui(&mut child_ui(ui, rect, "text"), input, edits.0);

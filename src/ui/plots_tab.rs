@@ -34,6 +34,9 @@ pub(super) fn plots_ui(
     let (measure, cap) = (state.view.score, state.view.score_cap);
     let values = |text: &Generation| score_values(&ctx, text, measure);
     let mut data = ScoreData::with_values(&generations, measure, cap, values);
+    // A letter that no pane has now has no staff.
+    data.lanes
+        .retain(|lane| state.panes.get(lane.pane).is_some());
     data.pinned = state.pinned().and_then(|(pane, ..)| {
         let step = state.pin?.step;
         Some(StepAt { pane, step })
@@ -157,4 +160,28 @@ fn right_plot_ui(ui: &mut Ui, column: Rect, plot: &mut Plot, commands: &mut Vec<
                 }
             }
         });
+}
+
+#[cfg(test)]
+mod tests {
+    use egui::vec2;
+    use egui_kittest::kittest::Queryable as _;
+
+    use crate::state::tests::written;
+    use crate::state::{Command, DockTab};
+    use crate::ui::testing::window_of;
+
+    #[test]
+    fn a_removed_pane_leaves_no_staff() {
+        let mut state = written();
+        state.view.dock_open = Some(true);
+        state.view.dock_tab = DockTab::Plots;
+        state.apply(Command::Remove(state.panes[1].id));
+        state.apply(Command::AddPane);
+        state.apply(Command::Remove(state.panes[0].id));
+        let mut window = window_of(vec2(1280.0, 800.0), state);
+        window.run_steps(3);
+        // The new pane takes the free letter, and keeps its staff while it has no text.
+        window.get_by_label_contains(": B 0 tokens, C 3 tokens, D 3 tokens");
+    }
 }

@@ -1,7 +1,7 @@
 //! Panes in windows that are too small for all of them, and the keys that go from pane to pane.
 
 use egui::{Key, Modifiers, vec2};
-use egui_kittest::kittest::Queryable as _;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use crate::state::tests::written;
 use crate::state::{AppState, Command, DockTab, Pin};
@@ -85,4 +85,28 @@ fn f6_goes_from_text_to_text() {
     let visited: Vec<usize> = (0..5).map(|_| go(Modifiers::NONE)).collect();
     assert_eq!(visited, [0, 1, 2, 3, 0]);
     assert_eq!(go(Modifiers::SHIFT), 3);
+}
+
+#[test]
+fn f6_reaches_panes_without_a_text() {
+    let mut state = written();
+    state.apply(Command::AddPane);
+    state.pin = Some(Pin {
+        pane: state.panes[0].id,
+        step: 0,
+    });
+    let mut window = open(state, [1280.0, 800.0], DockTab::Xray);
+    key(&mut window, Modifiers::SHIFT, Key::F6);
+    window.run_steps(3);
+    let placeholder = window.get_by_label("Pane E, no text yet");
+    assert!(placeholder.accesskit_node().is_focused());
+    // There is no token to move the pin to.
+    key(&mut window, Modifiers::NONE, Key::ArrowRight);
+    let pin = window.state().pin.unwrap();
+    assert_eq!((window.state().place_of(pin.pane), pin.step), (Some(0), 0));
+    key(&mut window, Modifiers::SHIFT, Key::F6);
+    window.run_steps(3);
+    key(&mut window, Modifiers::NONE, Key::ArrowLeft);
+    let pin = window.state().pin.unwrap();
+    assert_eq!(window.state().place_of(pin.pane), Some(3));
 }

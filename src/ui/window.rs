@@ -149,7 +149,8 @@ impl WindowUi {
         commands
     }
 
-    /// F6 moves the focus to the text of the next pane, and Shift F6 to that of the one before.
+    /// F6 moves the focus to the text of the next pane, and Shift F6 to that of the one before. A pane
+    /// without a text has what stands for it.
     fn pane_key_ui(&mut self, ui: &Ui, state: &AppState) {
         if state.page != Page::Write || is_covered(ui, state) {
             return;
@@ -159,7 +160,7 @@ impl WindowUi {
         if !is_back && !pressed(Modifiers::NONE) {
             return;
         }
-        let mut panes: Vec<&Pane> = state.panes.iter().filter(|pane| pane.has_text()).collect();
+        let mut panes: Vec<&Pane> = state.panes.iter().collect();
         if is_back {
             panes.reverse();
         }

@@ -6,7 +6,7 @@ use super::{PromptForm, PromptText};
 use crate::decoding::{ChainConfig, TokenId};
 
 /// A text whose likelihood is requested.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FitText {
     /// Text to tokenize. Without a prompt, its first token is not counted, because nothing precedes
     /// it.
@@ -24,6 +24,16 @@ pub enum FitText {
 }
 
 impl FitText {
+    /// Returns whether it has no fewer tokens than its prompt.
+    pub const fn is_consistent(&self) -> bool {
+        match self {
+            Self::Typed { .. } => true,
+            Self::Recorded {
+                tokens, n_prompt, ..
+            } => *n_prompt <= tokens.len(),
+        }
+    }
+
     /// Returns the form of its prompt.
     pub fn form(&self) -> PromptForm {
         match self {

@@ -93,7 +93,7 @@ fn secs(lab: &CacheLab) -> impl Iterator<Item = f64> {
 mod tests {
     use crate::lab::cache::figures::testing::{facts, samples};
     use crate::lab::cache::{CachePlan, CacheUpdate};
-    use crate::lab::kept::{refuses, reopened};
+    use crate::lab::kept::{are_the_same, refuses, reopened, run_again};
     use crate::lab::{LabCommand, LabTab};
     use crate::state::tests::{JobUpdate, planned, ready, report, update_job};
     use crate::state::{AppState, Command, Effect, RunRequest};
@@ -145,6 +145,21 @@ mod tests {
         assert_eq!(run.summary(), "stopped after 51 of 100 tokens");
         let (_, effects) = measured(0, JobUpdate::Stopped);
         assert!(!is_kept(&effects), "nothing was found");
+    }
+
+    #[test]
+    fn a_kept_measurement_runs_again_with_everything_that_made_it() {
+        let (state, _) = measured(1000, JobUpdate::Finished);
+        let (mut other, effects) = run_again(&state, LabTab::Cache);
+        let (id, plan) = planned::<CachePlan>(&effects[0]).unwrap();
+        assert_eq!(plan.prompt, state.prompt.to_text());
+        assert_eq!(plan.n_tokens, facts().n_tokens);
+        report(&mut other, id, CacheUpdate::Started(facts()));
+        for sample in samples() {
+            report(&mut other, id, CacheUpdate::Measured(sample));
+        }
+        let effects = update_job(&mut other, id, JobUpdate::Finished);
+        are_the_same(&state, &other, LabTab::Cache, &effects);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::generation::formatting::grouped;
 use crate::generation::{ModelInfo, PromptText};
 use crate::lab::cache::figures::CacheLab;
 use crate::lab::cache::{CachePlan, CacheStage, CacheUpdate};
-use crate::lab::{Experiment, Group, LabTab, NoCommand, ResultFacts};
+use crate::lab::{Experiment, Group, LabTab, MadeBy, NoCommand, ResultFacts};
 use crate::lessons::CacheTimes;
 use crate::state::{AppState, Effect, JobRun, RunStatus};
 use crate::worker::{GenerationId, JobReport, Request};
@@ -76,6 +76,16 @@ impl Experiment for CacheTab {
         Ok(())
     }
 
+    fn made_by(&self) -> Option<MadeBy<'_>> {
+        let run = self.run.as_ref()?;
+        Some(MadeBy::one(&run.model))
+    }
+
+    fn run_again(state: &mut AppState) -> Vec<Effect> {
+        let plan = state.lab.cache.run.as_ref().map(CacheRun::plan);
+        plan.map_or_else(Vec::new, |plan| begin(state, plan))
+    }
+
     fn run(&self) -> Option<&dyn JobRun> {
         self.run.as_ref().map(|run| run as _)
     }
@@ -124,6 +134,8 @@ pub struct CacheRun {
     /// `None` until the engine has tokenized the prompt.
     pub lab: Option<CacheLab>,
     pub prompt: PromptText,
+    /// How many tokens were asked for, which the context may limit.
+    n_tokens: usize,
     pub model: Arc<ModelInfo>,
     pub status: RunStatus,
     /// `None` until the first pass.
@@ -131,6 +143,14 @@ pub struct CacheRun {
 }
 
 impl CacheRun {
+    /// Returns what it measures.
+    fn plan(&self) -> CachePlan {
+        CachePlan {
+            prompt: self.prompt.clone(),
+            n_tokens: self.n_tokens,
+        }
+    }
+
     /// Creates a measurement that has ended.
     pub(super) const fn ended(
         lab: CacheLab,
@@ -141,6 +161,7 @@ impl CacheRun {
         Self {
             // No job has this id.
             id: GenerationId(0),
+            n_tokens: lab.facts.n_tokens,
             lab: Some(lab),
             prompt,
             model,
@@ -272,22 +293,29 @@ fn measure_cache(state: &mut AppState) -> Vec<Effect> {
     if state.lab.is_running(LabTab::Cache) || cache_blocking_reason(state).is_some() {
         return Vec::new();
     }
+    let plan = CachePlan {
+        prompt: state.prompt.to_text(),
+        n_tokens: state.lab.cache.n_tokens,
+    };
+    begin(state, plan)
+}
+
+/// Runs a measurement with the loaded model.
+fn begin(state: &mut AppState, plan: CachePlan) -> Vec<Effect> {
     let Some(model) = state.models.main.ready() else {
         return Vec::new();
     };
     let model = Arc::clone(&model.info);
-    let prompt = state.prompt.to_text();
     state.last_id += 1;
     let id = GenerationId(state.last_id);
     state.lab.cache.run = Some(CacheRun {
         id,
         lab: None,
-        prompt: prompt.clone(),
+        prompt: plan.prompt.clone(),
+        n_tokens: plan.n_tokens,
         model,
         status: RunStatus::Waiting,
         progress: None,
     });
-    let n_tokens = state.lab.cache.n_tokens;
-    let plan = CachePlan { prompt, n_tokens };
     vec![Effect::Send(Request::run_job(id, plan))]
 }

@@ -7,7 +7,7 @@ use crate::generation::{
 };
 use crate::lab::fit::state::{fit_blocking_reason, suggest_fit_text};
 use crate::lab::fit::{FitCommand, FitInput};
-use crate::lab::kept::{refuses, reopened};
+use crate::lab::kept::{are_the_same, refuses, reopened, run_again};
 use crate::lab::{AxisForm, LabCommand, LabTab};
 use crate::state::tests::{Event, Request, planned, ready, report, update_job, written};
 use crate::state::{AppState, Command, Effect, Page, PaneStatus, RunRequest, RunStatus};
@@ -71,14 +71,20 @@ fn answer(state: &mut AppState, id: GenerationId, plan: &FitPlan) -> Vec<Effect>
     update_job(state, id, JobUpdate::Finished)
 }
 
+/// Answers all batches of a fit. Returns the effects of its end.
+fn answer_all(state: &mut AppState, id: GenerationId, plan: &FitPlan) -> Vec<Effect> {
+    let mut effects = answer(state, id, plan);
+    while state.lab.is_running(LabTab::Fit) {
+        let (_, plan) = requested(&effects);
+        effects = answer(state, id, &plan);
+    }
+    effects
+}
+
 /// A fit that is complete, in which low temperatures can't generate the text.
 fn complete() -> AppState {
     let (mut state, id, plan) = running();
-    let mut effects = answer(&mut state, id, &plan);
-    while state.lab.is_running(LabTab::Fit) {
-        let (_, plan) = requested(&effects);
-        effects = answer(&mut state, id, &plan);
-    }
+    let effects = answer_all(&mut state, id, &plan);
     let keeps = |effect: &Effect| matches!(effect, Effect::Runs(RunRequest::KeepResult { .. }));
     assert!(
         effects.iter().all(keeps) && effects.len() == 1,
@@ -101,6 +107,26 @@ fn a_fit_is_kept_and_shown_again_with_what_is_impossible() {
     });
     refuses(&state, LabTab::Fit, |json| {
         json["fit"]["points"][0]["values"] = serde_json::json!([]);
+    });
+}
+
+#[test]
+fn a_kept_fit_runs_again_with_everything_that_made_it() {
+    let (_, _, plan) = running();
+    let state = complete();
+    let (mut other, effects) = run_again(&state, LabTab::Fit);
+    let (id, again) = requested(&effects);
+    assert_eq!(again, plan);
+    let effects = answer_all(&mut other, id, &again);
+    are_the_same(&state, &other, LabTab::Fit, &effects);
+    refuses(&state, LabTab::Fit, |json| {
+        json["texts"] = serde_json::json!([]);
+    });
+    refuses(&state, LabTab::Fit, |json| {
+        json["texts"][0]["Recorded"]["n_prompt"] = 99.into();
+    });
+    refuses(&state, LabTab::Fit, |json| {
+        json["fit"]["setup"]["columns"] = json["fit"]["setup"]["rows"].clone();
     });
 }
 

@@ -1,11 +1,12 @@
 //! Tests of what all tabs of the Lab page share.
 
 use egui::{Key, Modifiers, Role, vec2};
-use egui_kittest::kittest::Queryable as _;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
+use crate::lab::{LabResult, LabTab};
 use crate::state::Command;
 use crate::state::tests::{ready, written};
-use crate::state::{AppState, Page, RunCommand};
+use crate::state::{AppState, ModelStatus, Page, RunCommand};
 use crate::ui::testing::{Window, key, press, window_of};
 
 /// A window with the Lab page of a state.
@@ -50,6 +51,70 @@ fn the_empty_sweep_follows_its_setup() {
     press(&mut window, "Vary one number only");
     window.get_by_label_contains("One point for each value, 8 texts in each.");
     assert!(window.query_by_label_contains(marks).is_none());
+}
+
+/// A window that shows a kept sweep, which this model made.
+fn reopened(made_by: &str) -> Window {
+    let mut state = ready();
+    let (_, result) = crate::lab::sweep::finished_sweep();
+    let mut json: serde_json::Value = serde_json::from_slice(&result.to_json().unwrap()).unwrap();
+    if made_by != "Test" {
+        json["model"]["name"] = made_by.into();
+        json["model"]["sha256"] = "1".into();
+        json["model"]["file"] = "embedded".into();
+    }
+    let json = serde_json::to_vec(&json).unwrap();
+    let result = LabResult::parse("sweep", &json).unwrap();
+    state.show_result("It", result, 7);
+    lab(state)
+}
+
+#[test]
+fn a_kept_result_runs_again_at_a_click_or_a_key() {
+    for by_key in [false, true] {
+        let mut window = reopened("Test");
+        if by_key {
+            window.get_by_label("Run it again").focus();
+            window.run_steps(2);
+            key(&mut window, Modifiers::NONE, Key::Enter);
+        } else {
+            press(&mut window, "Run it again");
+        }
+        assert!(window.state().lab.is_running(LabTab::Sweep));
+        window.get_by_label_contains("Running the result of ");
+        assert!(window.query_by_label("Run it again").is_none());
+        assert!(window.query_by_label("Close the result").is_none());
+    }
+}
+
+#[test]
+fn a_kept_result_of_another_model_says_which_it_needs() {
+    let mut window = reopened("SmolLM2 135M");
+    window.get_by_label("Needs SmolLM2 135M");
+    let again = window.get_by_label("Run it again");
+    assert!(again.accesskit_node().is_disabled());
+    let [again, close] = ["Run it again", "Close the result"]
+        .map(|name| window.get_by_label(name).rect().center().x);
+    assert!(again < close);
+    press(&mut window, "Load the model of the result");
+    let main = &window.state().models.main;
+    assert!(matches!(main, ModelStatus::Loading { .. }), "{main:?}");
+    // The setup says the same.
+    let reasons = window.query_all_by_label("The model is still loading");
+    assert_eq!(reasons.count(), 2);
+    press(&mut window, "Close the result");
+    assert_eq!(window.state().lab.kept, None);
+}
+
+#[test]
+fn a_result_that_runs_again_waits_like_any_other() {
+    let mut window = reopened("Test");
+    press(&mut window, "Cache");
+    press(&mut window, "Measure");
+    window.get_by_role_and_label(Role::Tab, "Sweep").click();
+    window.run_steps(4);
+    press(&mut window, "Run it again");
+    window.get_by_label("Waiting for Cache to finish");
 }
 
 #[test]

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::figures::InfluenceResults;
-use super::plan::{AsItIs, Influence, InfluenceFacts, InfluenceUpdate, LeftOut};
+use super::plan::{AsItIs, Influence, InfluenceFacts, InfluencePlan, InfluenceUpdate};
 use super::state::InfluenceRun;
-use crate::generation::{ChatSupport, ModelInfo};
+use crate::generation::{ChatSupport, GenerationId, ModelInfo};
 use crate::lab::ResultFacts;
 use crate::lab::kept_pieces::KeptPieces;
 use crate::state::{ReadyModel, RunStatus};
@@ -15,8 +15,8 @@ use crate::state::{ReadyModel, RunStatus};
 /// A measurement as the history keeps it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct KeptInfluence {
+    plan: InfluencePlan,
     facts: InfluenceFacts,
-    unit: LeftOut,
     whole: Option<AsItIs>,
     /// The parts that are known, by their indices.
     found: Vec<(usize, Influence)>,
@@ -49,8 +49,8 @@ impl InfluenceRun {
             prompt: results.vocabulary.visible_text(&results.facts.tokens),
         };
         let kept = KeptInfluence {
+            plan: self.plan.clone(),
             facts: results.facts.clone(),
-            unit: results.unit,
             whole: results.whole.clone(),
             pieces: KeptPieces::of(&results.vocabulary, tokens),
             found,
@@ -71,7 +71,8 @@ impl InfluenceRun {
         let fits = facts.parts.iter().all(is_inside)
             && facts.targets.start <= facts.targets.end
             && facts.targets.end <= n_tokens + 1
-            && facts.n_prompt <= n_tokens;
+            && facts.n_prompt <= n_tokens
+            && kept.plan.text.is_consistent();
         if !fits
             || kept
                 .found
@@ -88,10 +89,12 @@ impl InfluenceRun {
             chat: ChatSupport::Missing,
             load_warning: None,
         };
-        let mut results = InfluenceResults::new(kept.facts, kept.unit, vocabulary);
+        let mut results = InfluenceResults::new(kept.facts, kept.plan.unit, vocabulary);
         results.whole = kept.whole;
         results.add(InfluenceUpdate::Found(kept.found));
-        let status = kept.status.ended();
-        Ok(Self::ended(results, model, kept.target, status))
+        // No job has this id.
+        let mut run = Self::new(GenerationId(0), kept.plan, kept.target, model);
+        (run.results, run.status) = (Some(results), kept.status.ended());
+        Ok(run)
     }
 }

@@ -8,7 +8,7 @@ use crate::decoding::TokenId;
 use crate::generation::PromptText;
 
 /// A text, what is left out of it, and which predictions are compared.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InfluencePlan {
     pub text: InfluenceText,
     pub unit: LeftOut,
@@ -17,7 +17,7 @@ pub struct InfluencePlan {
 }
 
 /// The text that the model reads.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum InfluenceText {
     /// A prompt, and the next token after it.
     Prompt(PromptText),
@@ -31,6 +31,24 @@ pub enum InfluenceText {
         /// or `None` for all of them.
         step: Option<usize>,
     },
+}
+
+impl InfluenceText {
+    /// Returns whether the token that is looked at, or all of them, follow the prompt.
+    pub const fn is_consistent(&self) -> bool {
+        match self {
+            Self::Prompt(_) | Self::Continued { .. } => true,
+            Self::Written {
+                tokens,
+                n_prompt,
+                step,
+            } => match (tokens.len().checked_sub(*n_prompt), step) {
+                (Some(n_written), Some(step)) => *step < n_written,
+                (n_written, None) => n_written.is_some(),
+                (None, Some(_)) => false,
+            },
+        }
+    }
 }
 
 /// What is left out at a time.

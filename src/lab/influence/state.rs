@@ -9,7 +9,7 @@ use super::kept::KeptInfluence;
 use super::plan::{InfluencePlan, InfluenceText, InfluenceUpdate, LeftOut};
 use crate::generation::formatting::{counted, grouped, pane_letter, quoted};
 use crate::generation::{Generation, ModelInfo};
-use crate::lab::{Experiment, Group, LabTab, NoCommand, ResultFacts};
+use crate::lab::{Experiment, Group, LabTab, MadeBy, NoCommand, ResultFacts};
 use crate::state::{AppState, Effect, JobRun, Pane, PaneId, ReadyModel, RunStatus};
 use crate::worker::{GenerationId, JobReport, Request};
 
@@ -75,6 +75,17 @@ impl Experiment for InfluenceTab {
         Ok(())
     }
 
+    fn made_by(&self) -> Option<MadeBy<'_>> {
+        let run = self.run.as_ref()?;
+        Some(MadeBy::one(&run.model.info))
+    }
+
+    fn run_again(state: &mut AppState) -> Vec<Effect> {
+        let run = state.lab.influence.run.as_ref();
+        let asked = run.map(|run| (run.plan.clone(), run.target.clone()));
+        asked.map_or_else(Vec::new, |(plan, target)| begin(state, plan, target))
+    }
+
     fn run(&self) -> Option<&dyn JobRun> {
         self.run.as_ref().map(|run| run as _)
     }
@@ -118,7 +129,7 @@ impl Experiment for InfluenceTab {
 #[derive(Debug, Clone, PartialEq)]
 pub struct InfluenceRun {
     id: GenerationId,
-    unit: LeftOut,
+    pub(super) plan: InfluencePlan,
     /// `None` until the engine has tokenized the text.
     pub results: Option<InfluenceResults>,
     pub model: ReadyModel,
@@ -132,21 +143,20 @@ pub struct InfluenceRun {
 }
 
 impl InfluenceRun {
-    /// Creates a measurement that has ended.
-    pub(super) const fn ended(
-        results: InfluenceResults,
-        model: ReadyModel,
+    /// Creates a measurement for which nothing was found yet.
+    pub(super) const fn new(
+        id: GenerationId,
+        plan: InfluencePlan,
         target: String,
-        status: RunStatus,
+        model: ReadyModel,
     ) -> Self {
         Self {
-            // No job has this id.
-            id: GenerationId(0),
-            unit: results.unit,
-            results: Some(results),
+            id,
+            plan,
+            results: None,
             model,
             target,
-            status,
+            status: RunStatus::Waiting,
             n_rows: 0,
             selected: None,
         }
@@ -179,15 +189,12 @@ impl InfluenceRun {
                 _ => "Waiting for the engine".to_owned(),
             };
         };
+        let unit = self.plan.unit.name();
         let (done, all) = (results.known().count(), results.facts.parts.len());
-        let words = format!(
-            "{} of {}",
-            grouped(done as f64),
-            counted(all, self.unit.name())
-        );
+        let words = format!("{} of {}", grouped(done as f64), counted(all, unit));
         match &self.status {
             RunStatus::Waiting | RunStatus::Running => words,
-            RunStatus::Complete => counted(all, self.unit.name()),
+            RunStatus::Complete => counted(all, unit),
             RunStatus::Stopped => format!("Stopped after {words}"),
             RunStatus::Failed { .. } => format!("Failed after {words}"),
         }
@@ -216,7 +223,7 @@ impl JobRun for InfluenceRun {
         match report.take() {
             Some(InfluenceUpdate::Started(facts)) => {
                 let vocabulary = Arc::clone(&self.model.vocabulary);
-                self.results = Some(InfluenceResults::new(facts, self.unit, vocabulary));
+                self.results = Some(InfluenceResults::new(facts, self.plan.unit, vocabulary));
             }
             Some(InfluenceUpdate::Advanced { n_rows }) => self.n_rows = n_rows,
             Some(update) => {
@@ -311,29 +318,28 @@ fn measure(state: &mut AppState) -> Vec<Effect> {
     if state.lab.is_running(LabTab::Influence) || blocking_reason(state).is_some() {
         return Vec::new();
     }
-    let (Ok((text, target)), Some(model)) = (chosen_text(state), state.models.main.ready()) else {
+    let Ok((text, target)) = chosen_text(state) else {
         return Vec::new();
     };
-    let model = model.clone();
     let InfluenceForm {
         unit, also_written, ..
     } = state.lab.influence.form;
-    state.last_id += 1;
-    let id = GenerationId(state.last_id);
-    state.lab.influence.run = Some(InfluenceRun {
-        id,
-        unit,
-        results: None,
-        model,
-        target,
-        status: RunStatus::Waiting,
-        n_rows: 0,
-        selected: None,
-    });
     let plan = InfluencePlan {
         text,
         unit,
         also_written,
     };
+    begin(state, plan, target)
+}
+
+/// Runs a measurement with the loaded model.
+fn begin(state: &mut AppState, plan: InfluencePlan, target: String) -> Vec<Effect> {
+    let Some(model) = state.models.main.ready() else {
+        return Vec::new();
+    };
+    state.last_id += 1;
+    let id = GenerationId(state.last_id);
+    let run = InfluenceRun::new(id, plan.clone(), target, model.clone());
+    state.lab.influence.run = Some(run);
     vec![Effect::Send(Request::run_job(id, plan))]
 }

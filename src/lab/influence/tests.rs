@@ -8,11 +8,11 @@ use super::plan::{
     AsItIs, CandidateShift, Influence, InfluenceFacts, InfluencePlan, InfluenceText,
     InfluenceUpdate, LeftOut, TopToken,
 };
-use super::{InfluenceRecord, InfluenceResults, InfluenceRun, InfluenceTarget};
+use super::{InfluenceForm, InfluenceRecord, InfluenceResults, InfluenceRun, InfluenceTarget};
 use crate::decoding::TokenId;
 use crate::generation::testing::generation;
 use crate::generation::{Piece, Vocabulary};
-use crate::lab::kept::{refuses, reopened};
+use crate::lab::kept::{are_the_same, refuses, reopened, run_again};
 use crate::lab::{LabCommand, LabTab};
 use crate::state::tests::{JobUpdate, planned, ready, report, update_job, written};
 use crate::state::{AppState, Command, Pin, RunStatus};
@@ -233,6 +233,36 @@ fn a_measurement_is_kept_and_shown_again_as_it_was() {
     refuses(&state, LabTab::Influence, |json| {
         json["facts"]["parts"][0]["end"] = 99.into();
     });
+}
+
+#[test]
+fn a_kept_measurement_runs_again_with_everything_that_made_it() {
+    let mut state = written();
+    let pane = state.panes[1].id;
+    state.apply(Command::Pin(Pin { pane, step: 1 }));
+    state.lab.influence.form = InfluenceForm {
+        target: InfluenceTarget::Pinned,
+        unit: LeftOut::Word,
+        also_written: true,
+    };
+    let (_, plan) = start(&mut state);
+    state.lab.influence.run = None;
+    measure(&mut state);
+    let (mut other, effects) = run_again(&state, LabTab::Influence);
+    let (id, again) = planned::<InfluencePlan>(&effects[0]).unwrap();
+    assert_eq!(again, plan);
+    report(&mut other, id, InfluenceUpdate::Started(facts()));
+    other.lab.influence.run.as_mut().unwrap().model.vocabulary = vocabulary();
+    for update in updates() {
+        report(&mut other, id, update);
+    }
+    let effects = update_job(&mut other, id, JobUpdate::Finished);
+    are_the_same(&state, &other, LabTab::Influence, &effects);
+    for (field, value) in [("n_prompt", 99), ("step", 99)] {
+        refuses(&state, LabTab::Influence, |json| {
+            json["plan"]["text"]["Written"][field] = value.into();
+        });
+    }
 }
 
 #[test]

@@ -4,7 +4,6 @@ pub(crate) mod command;
 mod document;
 mod figures;
 mod job;
-mod kept;
 mod page;
 mod picture;
 mod plan;
@@ -15,7 +14,6 @@ mod state;
 pub use document::ModelsDocument;
 pub use figures::ComparedModels;
 pub use job::ModelComparison;
-pub use kept::KeptComparison;
 pub(super) use page::TAB;
 pub(crate) use picture::model_comparison_drawing;
 pub use plan::{
@@ -23,4 +21,4 @@ pub use plan::{
     DistributionGap, PredictedToken,
 };
 pub use record::ModelComparisonRecord;
-pub use state::{ModelsForm, ModelsRun, ModelsTab};
+pub use state::{KeptComparison, ModelsForm, ModelsRun, ModelsTab};

@@ -83,7 +83,7 @@ impl PredictedToken {
 }
 
 /// The text that two models read.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ComparisonText {
     /// A text, which each model tokenizes.
     Typed(String),
@@ -92,7 +92,7 @@ pub enum ComparisonText {
 }
 
 /// What to compare.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ComparisonPlan {
     pub text: ComparisonText,
     /// The settings whose choices are compared.

@@ -2,9 +2,11 @@
 
 mod document;
 mod figures;
+mod job;
 mod kept;
 mod page;
 mod picture;
+mod plan;
 mod plot;
 mod record;
 mod state;
@@ -14,6 +16,7 @@ mod tests;
 pub use document::StabilityDocument;
 pub(super) use page::TAB;
 pub(crate) use picture::stability_drawing;
+pub use plan::{RewritePlan, RewriteUpdate};
 pub use plot::StabilityPlot;
 pub use record::render_stability;
 pub use state::{StabilityAxes, StabilityCommand, StabilityRun, StabilityScope, StabilityTab};

@@ -1,11 +1,16 @@
 //! Tests of the Lab page: which text, and which part of it, the stability map shows.
 
-use crate::lab::kept::{refuses, reopened};
+use crate::decoding::{Against, Guidance};
+use crate::generation::PromptRecord;
+use crate::generation::testing::generation;
+use crate::lab::kept::{are_the_same, refuses, reopened, run_again};
 use crate::lab::stability::state::{advance_stability, stability_source};
+use crate::lab::stability::{RewritePlan, RewriteUpdate};
 use crate::lab::stability::{StabilityAxes, StabilityCommand, StabilityRun, StabilityScope};
 use crate::lab::{LabCommand, LabTab};
-use crate::state::tests::{asked, ready, written};
+use crate::state::tests::{JobUpdate, asked, planned, ready, report, update_job, written};
 use crate::state::{AppState, Command, Effect, Page, Pin, RunRequest};
+use crate::worker::GenerationId;
 
 fn advanced(state: &mut AppState) -> StabilityRun {
     assert!(advance_stability(state, || true));
@@ -185,6 +190,69 @@ fn a_kept_map_says_the_same_as_before() {
         open_first_cell(&mut other);
         assert_eq!(other.prompt.text, state.prompt.text);
     }
+}
+
+/// Writes the text of a kept map again, with the tokens of `written`. Returns the plan and the id.
+fn rewrite(state: &mut AppState, effects: &[Effect]) -> (GenerationId, RewritePlan) {
+    let (id, plan) = planned::<RewritePlan>(&effects[0]).unwrap();
+    let text = generation(&[(" in", 0.6), (" a", 0.9), (" cottage", 0.4)]);
+    let prompt = PromptRecord {
+        text: plan.prompt.text.clone(),
+        ..PromptRecord::clone(&text.prompt)
+    };
+    report(state, id, RewriteUpdate::Started(prompt));
+    for step in text.steps {
+        report(state, id, RewriteUpdate::Stepped(Box::new(step)));
+    }
+    (id, plan)
+}
+
+#[test]
+fn a_kept_map_is_computed_again_from_its_text() {
+    for scope in [StabilityScope::Text, StabilityScope::Token(2)] {
+        let mut state = written();
+        state.lab.stability.scope = scope;
+        state.lab.stability.axes = StabilityAxes::MinP;
+        advanced(&mut state);
+        let (mut other, effects) = run_again(&state, LabTab::Stability);
+        let (id, plan) = rewrite(&mut other, &effects);
+        let text = state.panes[3].generation().unwrap();
+        let tokens = text.steps.iter().map(|step| step.token);
+        assert_eq!(plan.tokens, tokens.collect::<Vec<_>>());
+        assert_eq!(plan.config, text.config);
+        assert_eq!(plan.prompt, state.prompt.to_text());
+        assert_eq!(update_job(&mut other, id, JobUpdate::Finished), []);
+        advanced(&mut other);
+        assert!(other.lab.has_new_result(LabTab::Stability));
+        let keep = LabCommand::Keep(LabTab::Stability);
+        let effects = other.apply(Command::Lab(keep));
+        are_the_same(&state, &other, LabTab::Stability, &effects);
+        other.apply(Command::Lab(LabCommand::Close(LabTab::Stability)));
+        assert_eq!(other.lab.stability.axes, StabilityAxes::TopP);
+        assert_eq!(other.lab.stability.scope, StabilityScope::Text);
+    }
+}
+
+#[test]
+fn a_text_that_is_not_written_again_leaves_the_kept_map() {
+    let mut state = written();
+    let before = advanced(&mut state);
+    let error = "it is too long".to_owned();
+    for end in [JobUpdate::Stopped, JobUpdate::Failed { error }] {
+        let (mut other, effects) = run_again(&state, LabTab::Stability);
+        let (id, _) = rewrite(&mut other, &effects);
+        assert_eq!(update_job(&mut other, id, end), [], "it is kept already");
+        assert_eq!(advanced(&mut other).map, before.map);
+        assert!(!other.lab.is_running(LabTab::Stability));
+    }
+    let mut other = reopened(&state, LabTab::Stability);
+    let run = other.lab.stability.run.as_mut().unwrap();
+    run.text.config.chain.guidance = Some(Guidance::usual(Against::Model));
+    let refusal = other.again_refusal(LabTab::Stability).unwrap().words;
+    assert!(
+        refusal.ends_with("generate the text again on Write"),
+        "{refusal}"
+    );
 }
 
 #[test]

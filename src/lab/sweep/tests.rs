@@ -4,10 +4,10 @@ use crate::analysis::sweep::testing::text;
 use crate::analysis::sweep::{Keep, Metric, Parameter};
 use crate::decoding::FilterKind;
 use crate::generation::{SweepPlan, SweepUpdate};
-use crate::lab::kept::{refuses, reopened};
-use crate::lab::sweep::SweepCommand;
+use crate::lab::kept::{are_the_same, refuses, reopened, run_again};
 use crate::lab::sweep::state::sweep_cost;
 use crate::lab::sweep::state::{sweep_blocking_reason, sweep_prompts};
+use crate::lab::sweep::{SweepCommand, SweepForm};
 use crate::lab::{AxisForm, LabCommand, LabResult, LabTab, ResultFacts};
 use crate::state::tests::{asked, planned, ready, report, tokenized, update_job};
 use crate::state::{AppState, Command, Effect, Page, PaneStatus, RunRequest, RunStatus};
@@ -284,7 +284,38 @@ fn a_finished_sweep_is_kept_and_shown_again_as_it_was() {
 }
 
 #[test]
+fn a_kept_sweep_runs_again_with_everything_that_made_it() {
+    let state = finished();
+    let (mut other, effects) = run_again(&state, LabTab::Sweep);
+    let (id, plan) = planned::<SweepPlan>(&effects[0]).unwrap();
+    assert_eq!(plan.prompts[..], [state.prompt.to_text()]);
+    assert_eq!((plan.cells.len(), plan.n_seeds), (4, 2));
+    assert_eq!((plan.seed, plan.limits.max_new_tokens), (state.seed, 5));
+    for (cell, seed) in [(0, 0), (0, 1), (1, 0)] {
+        deliver(&mut other, id, cell, seed);
+    }
+    let effects = update_job(&mut other, id, JobUpdate::Finished);
+    are_the_same(&state, &other, LabTab::Sweep, &effects);
+    assert_eq!(other.lab.sweep.form, SweepForm::default());
+    run(&mut other, LabCommand::Close(LabTab::Sweep));
+    assert_eq!((&other.lab.sweep.run, &other.lab.kept), (&None, &None));
+}
+
+#[test]
+fn a_sweep_too_large_to_run_again_says_so() {
+    let mut other = reopened(&finished(), LabTab::Sweep);
+    other.lab.sweep.form.megabytes = 0;
+    let refusal = other.again_refusal(LabTab::Sweep).unwrap().words;
+    assert!(refusal.ends_with("raise the limit"), "{refusal}");
+    let again = LabCommand::RunAgain(LabTab::Sweep);
+    assert_eq!(run(&mut other, again), []);
+}
+
+#[test]
 fn a_sweep_that_contradicts_itself_is_not_shown() {
+    refuses(&finished(), LabTab::Sweep, |json| {
+        json["setup"]["n_seeds"] = 0.into();
+    });
     refuses(&finished(), LabTab::Sweep, |json| {
         json["cells"].as_array_mut().unwrap().pop();
     });

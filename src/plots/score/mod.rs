@@ -312,6 +312,7 @@ impl RunPicture for ScorePicture {
         } = run.choices;
         let mut score = ScoreData::capped(run.panes, measure, cap);
         score.in_one = in_one;
+        score.lanes.retain(|lane| lane.text.is_some());
         Some(Box::new(score))
     }
 }

@@ -59,28 +59,38 @@ impl Models {
         if model.implementation == Implementation::Server {
             return notice;
         }
-        let known = match model.file.as_str() {
-            "embedded" => Some(("Load the built-in model", ModelSource::Embedded)),
-            _ => self
-                .path_of(model)
-                .map(|path| ("Load it", ModelSource::Path(path))),
-        };
-        let Some((label, source)) = known else {
+        let Some(source) = self.source_of(model) else {
             let find = match pane {
                 None => Command::Models(ModelsCommand::ShowDialog),
                 Some(pane) => Command::AskPath(PathPurpose::PaneModel(pane.id)),
             };
             return notice.with_action("Find the model", find);
         };
-        let load = match (pane, source) {
-            (Some(pane), source) => {
+        let label = match source {
+            ModelSource::Embedded => "Load the built-in model",
+            ModelSource::Path(_) => "Load it",
+        };
+        let load = match pane {
+            Some(pane) => {
                 let choose = PaneModelCommand::Choose(pane.id, Some(source.into()));
                 Command::PaneModel(choose)
             }
-            (None, ModelSource::Embedded) => Command::LoadEmbeddedModel,
-            (None, ModelSource::Path(path)) => Command::Models(ModelsCommand::Open(path)),
+            None => load_command(source),
         };
         notice.with_action(label, load)
+    }
+
+    /// Returns the command that loads this model as the main one, if it is known where it is.
+    pub(crate) fn load_command(&self, model: &ModelInfo) -> Option<Command> {
+        self.source_of(model).map(load_command)
+    }
+
+    /// Returns where this model is, if it is built in or was open before.
+    pub(crate) fn source_of(&self, model: &ModelInfo) -> Option<ModelSource> {
+        match model.file.as_str() {
+            "embedded" => Some(ModelSource::Embedded),
+            _ => self.path_of(model).map(ModelSource::Path),
+        }
     }
 
     /// Returns where a model was when it was open last. Whether its weights are the same is known
@@ -94,6 +104,14 @@ impl Models {
                 && file.is_some_and(|file| *file == *model.file)
         };
         recent.find(is_it).map(|recent| recent.path.clone())
+    }
+}
+
+/// Returns the command that loads a main model.
+fn load_command(source: ModelSource) -> Command {
+    match source {
+        ModelSource::Embedded => Command::LoadEmbeddedModel,
+        ModelSource::Path(path) => Command::Models(ModelsCommand::Open(path)),
     }
 }
 

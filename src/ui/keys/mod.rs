@@ -174,6 +174,10 @@ pub(super) fn keys_ui(
     if state.lessons.run().is_some() {
         action_keys_ui(ui, &[Action::LeaveLesson], state, commands);
     }
+    let focused_pane = focused.and_then(|place| state.panes.get(place));
+    if focused_pane.is_some_and(|pane| !pane.has_text()) {
+        return;
+    }
     let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
     for (key, direction) in ARROWS {
         if pressed(key) {

@@ -3,11 +3,12 @@
 
 use std::collections::BTreeSet;
 
-use egui::{Context, RawInput};
+use egui::{Context, RawInput, Rect};
 
 use super::layout::Layout;
 use super::rows::Span;
 use super::transcript::{ShownThought, Transcript};
+use super::typed_text::TypedText;
 use crate::design::style;
 use crate::generation::Generation;
 use crate::generation::testing::generation;
@@ -161,4 +162,54 @@ fn a_paragraph_from_the_right_starts_at_the_right_edge_and_ends_on_the_left() {
     assert_eq!(steps(spans), [3, 2, 1]);
     let right = spans.last().unwrap().x.max;
     assert!((499.0..=501.0).contains(&right), "{right}");
+}
+
+/// Returns the typed text, and where its caret is before each character and after the last.
+fn carets(text: &str, width: f32) -> (TypedText, Vec<Rect>) {
+    let ctx = Context::default();
+    style::install(&ctx);
+    let mut typed = None;
+    let output = ctx.run_ui(RawInput::default(), |ui| {
+        typed = Some(TypedText::lay_out(ui, text, width));
+    });
+    output.drop_without_applying_deltas();
+    let typed = typed.unwrap();
+    let all = 0..=text.chars().count();
+    let carets = all.map(|index| typed.caret(index)).collect();
+    (typed, carets)
+}
+
+#[test]
+fn the_caret_goes_from_right_to_left_and_is_found_where_it_is() {
+    let (typed, carets) = carets("שלום עולם", 300.0);
+    let [row] = typed.row_rects()[..] else {
+        panic!("{typed:?}");
+    };
+    let x: Vec<f32> = carets.iter().map(Rect::left).collect();
+    assert!((x[0] - 300.0).abs() < 1.0, "it begins at the right: {x:?}");
+    assert!(x.is_sorted_by(|before, after| before > after), "{x:?}");
+    assert!(
+        (x[9] - row.left()).abs() < 0.1,
+        "it ends at the left: {x:?}"
+    );
+    for (index, caret) in carets.iter().enumerate() {
+        assert_eq!(typed.index_at(caret.center()), index);
+    }
+}
+
+#[test]
+fn the_caret_turns_with_a_foreign_word_and_begins_each_line_at_the_right() {
+    let (_, mixed) = carets("שלום fox", 300.0);
+    let x: Vec<f32> = mixed.iter().map(Rect::left).collect();
+    assert!(
+        x[6] < x[7] && x[7] < x[8],
+        "‘fox’ is read to the right: {x:?}"
+    );
+    assert!(x[8] < x[4], "it stands left of the Hebrew word: {x:?}");
+    let (_, lines) = carets("של\nום", 300.0);
+    assert!(lines[3].top() >= lines[2].bottom() - 0.5, "{lines:?}");
+    assert!((lines[3].left() - 300.0).abs() < 1.0, "{lines:?}");
+    let (_, none) = carets("", 300.0);
+    assert!((none[0].left() - 300.0).abs() < 1.0, "{none:?}");
+    assert!(none[0].height() > 10.0, "{none:?}");
 }

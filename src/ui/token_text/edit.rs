@@ -1,14 +1,19 @@
 //! The field in which a text is edited in place: it begins at a token, and what follows the token is
 //! pale. A word that is read from right to left is edited from its right edge to the left.
 
+use std::sync::Arc;
+
 use egui::emath::Rangef;
 use egui::text::{CCursor, CCursorRange, LayoutJob, TextFormat};
+use egui::text_edit::TextEditOutput;
+use egui::text_selection::visuals::paint_cursor_end;
 use egui::{
-    Align, Align2, Color32, Frame, Galley, Key, Margin, Modifiers, Pos2, Rect, Shape, Stroke,
-    StrokeKind, TextEdit, Ui, pos2, vec2,
+    Color32, Event, Frame, Galley, Key, Margin, Modifiers, Pos2, Rect, Shape, Stroke, StrokeKind,
+    TextEdit, Ui, pos2, vec2,
 };
 
 use super::layout::Layout;
+use super::typed_text::TypedText;
 use super::visual_order::is_right_to_left;
 use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
@@ -94,24 +99,15 @@ impl EditPlace {
         })
     }
 
-    /// Returns the left and the right edge of the field, and the space before its first letter.
+    /// Returns the left and the right edge of the field of a token that is read from left to right, and
+    /// the space before its first letter.
     fn field(self, edit: &InPlaceEdit) -> (Rangef, f32) {
         let Self { line, token, .. } = self;
-        if self.is_rtl {
-            (Rangef::new(line.min, token.max), 0.0)
-        } else if edit.typed.is_empty() {
+        if edit.typed.is_empty() {
             // An empty text has no section that could begin at the token.
             (Rangef::new(token.min, line.max), 0.0)
         } else {
             (line, token.min - line.min)
-        }
-    }
-
-    const fn align(self) -> Align {
-        if self.is_rtl {
-            Align::RIGHT
-        } else {
-            Align::LEFT
         }
     }
 }
@@ -124,6 +120,10 @@ fn edit_ui(
 ) -> Option<EditEnd> {
     let end = end_keys(ui);
     cover(ui, place);
+    if place.is_rtl {
+        right_to_left_ui(ui, place, generation, edit);
+        return end;
+    }
     let theme = Theme::of(ui);
     let (x, indent) = place.field(edit);
     let bottom = place.bottom.max(place.row.max) + 2_000.0;
@@ -134,17 +134,36 @@ fn edit_ui(
         let mut job = LayoutJob::default();
         job.append(text.as_str(), indent, format(theme.text_1));
         job.wrap.max_width = width;
-        job.halign = place.align();
         ui.painter().layout_job(job)
     };
+    let output = field_ui(&mut field, edit, &mut layouter);
+    let at = output.galley_pos;
+    let rows = output.galley.rows.iter().enumerate();
+    let rows = rows.map(|(index, row)| {
+        let rect = row.rect().translate(at.to_vec2());
+        match index {
+            0 => rect.with_min_x(place.token.min),
+            _ => rect,
+        }
+    });
+    ui.painter().set(under, Shape::Vec(ring(theme, rows)));
+    rest_ui(ui, place, generation, (edit, at, &output.galley));
+    end
+}
+
+/// Draws egui's field, which takes all keys. A new one gets the focus, and all of its text is selected.
+fn field_ui(
+    ui: &mut Ui,
+    edit: &mut InPlaceEdit,
+    layouter: &mut dyn FnMut(&Ui, &dyn egui::TextBuffer, f32) -> Arc<Galley>,
+) -> TextEditOutput {
     let mut output = TextEdit::multiline(&mut edit.typed)
         .frame(Frame::NONE)
         .margin(Margin::ZERO)
         .desired_rows(1)
-        .desired_width(rect.width())
-        .align(Align2([place.align(), Align::TOP]))
-        .layouter(&mut layouter)
-        .show(&mut field);
+        .desired_width(ui.max_rect().width())
+        .layouter(layouter)
+        .show(ui);
     let response = output.response.response.clone();
     response.clone().accessible_name("Edit the text");
     if std::mem::take(&mut edit.is_new) {
@@ -153,13 +172,9 @@ fn edit_ui(
         let end = CCursor::new(edit.typed.chars().count());
         let all = CCursorRange::two(CCursor::new(0), end);
         output.state.cursor.set_char_range(Some(all));
-        output.state.store(ui.ctx(), response.id);
+        output.state.clone().store(ui.ctx(), response.id);
     }
-    let at = output.galley_pos - vec2(output.galley.rect.left(), 0.0);
-    ui.painter()
-        .set(under, Shape::Vec(ring(theme, place, at, &output.galley)));
-    rest_ui(ui, place, generation, (edit, at, &output.galley));
-    end
+    output
 }
 
 /// Returns how the user ended editing by a key. Call it before the field takes the keys.
@@ -200,25 +215,89 @@ fn format(color: Color32) -> TextFormat {
 }
 
 /// Returns a fill and a ring for each row of the field.
-fn ring(theme: &Theme, place: EditPlace, at: Pos2, galley: &Galley) -> Vec<Shape> {
-    let mut shapes = Vec::new();
-    for (index, row) in galley.rows.iter().enumerate() {
-        let rect = row.rect().translate(at.to_vec2());
-        let left = if index == 0 && !place.is_rtl {
-            place.token.min
-        } else {
-            rect.left()
-        };
-        let rect = Rect::from_x_y_ranges(
-            Rangef::new(left, rect.right().max(left + PADDING)),
-            rect.y_range(),
-        );
-        let rect = rect.expand2(vec2(PADDING, -1.0));
-        shapes.push(Shape::rect_filled(rect, 4, theme.accent_bg));
+fn ring(theme: &Theme, rows: impl Iterator<Item = Rect>) -> Vec<Shape> {
+    let shapes = rows.flat_map(|row| {
+        let right = row.right().max(row.left() + PADDING);
+        let rect = row.with_max_x(right).expand2(vec2(PADDING, -1.0));
         let stroke = Stroke::new(1.5, theme.accent);
-        shapes.push(Shape::rect_stroke(rect, 4, stroke, StrokeKind::Inside));
+        [
+            Shape::rect_filled(rect, 4, theme.accent_bg),
+            Shape::rect_stroke(rect, 4, stroke, StrokeKind::Inside),
+        ]
+    });
+    shapes.collect()
+}
+
+/// Draws the field of a token that is read from right to left. egui's own field takes the keys, and
+/// what it draws is invisible.
+fn right_to_left_ui(
+    ui: &mut Ui,
+    place: EditPlace,
+    generation: &Generation,
+    edit: &mut InPlaceEdit,
+) {
+    swap_arrows(ui);
+    let theme = Theme::of(ui);
+    let bottom = place.bottom.max(place.row.max) + 2_000.0;
+    let x = Rangef::new(place.line.min, place.token.max);
+    let rect = Rect::from_x_y_ranges(x, Rangef::new(place.row.min, bottom));
+    let mut field = child_ui(ui, rect, "edit in place");
+    let visuals = field.visuals_mut();
+    visuals.text_cursor.stroke.color = Color32::TRANSPARENT;
+    visuals.selection.bg_fill = Color32::TRANSPARENT;
+    let mut layouter = |ui: &Ui, text: &dyn egui::TextBuffer, width: f32| {
+        let mut job = LayoutJob::default();
+        job.append(text.as_str(), 0.0, format(Color32::TRANSPARENT));
+        job.wrap.max_width = width;
+        ui.painter().layout_job(job)
+    };
+    let mut output = field_ui(&mut field, edit, &mut layouter);
+    let response = output.response.response.clone();
+    let mut typed = TypedText::lay_out(ui, &edit.typed, rect.width());
+    if let Some(pointer) = response
+        .interact_pointer_pos()
+        .filter(|_| response.clicked())
+    {
+        let index = typed.index_at(pointer - rect.min.to_vec2());
+        let range = CCursorRange::one(CCursor::new(index));
+        output.state.cursor.set_char_range(Some(range));
+        output.state.clone().store(ui.ctx(), response.id);
     }
-    shapes
+    let rows = typed.row_rects().into_iter();
+    let rows: Vec<Rect> = rows.map(|row| row.translate(rect.min.to_vec2())).collect();
+    let last = rows.last().map_or(place.row.max, Rect::bottom);
+    let under = ring(theme, rows.into_iter());
+    ui.painter().add(Shape::Vec(under));
+    let range = output.state.cursor.char_range();
+    let selected = range.map_or(0..0, |range| {
+        let [from, to] = range.sorted_cursors();
+        from.index.0..to.index.0
+    });
+    typed.paint(ui, rect.min, theme.text_1, selected);
+    if let Some(range) = range.filter(|_| response.has_focus()) {
+        let caret = typed.caret(range.primary.index.0);
+        let caret = caret.translate(rect.min.to_vec2());
+        paint_cursor_end(ui.painter(), ui.visuals(), caret);
+    }
+    // What is read after the field stands below it.
+    let rest = rest_of(generation, edit.from.step);
+    let at = pos2(place.line.min, last);
+    TypedText::lay_out(ui, &rest, place.line.span()).paint(ui, at, theme.disabled, 0..0);
+}
+
+/// Lets the arrow keys go where they point: egui’s field takes the next character to be on the right.
+fn swap_arrows(ui: &Ui) {
+    ui.input_mut(|input| {
+        for event in &mut input.events {
+            if let Event::Key { key, .. } = event {
+                *key = match key {
+                    Key::ArrowLeft => Key::ArrowRight,
+                    Key::ArrowRight => Key::ArrowLeft,
+                    _ => *key,
+                };
+            }
+        }
+    });
 }
 
 /// Paints what followed the token, after the field.
@@ -236,16 +315,6 @@ fn rest_ui(
         .map(|row| row.rect().translate(at.to_vec2()));
     let mut job = LayoutJob::default();
     job.wrap.max_width = place.line.span();
-    if place.is_rtl {
-        // What is read after the field stands below it.
-        job.halign = Align::RIGHT;
-        job.append(&rest, 0.0, format(color));
-        let top = last.map_or(place.row.max, |last| last.bottom());
-        let galley = ui.painter().layout_job(job);
-        ui.painter()
-            .galley(pos2(place.line.max, top), galley, color);
-        return;
-    }
     let (left, top) = match last {
         Some(last) if field.rows.len() > 1 => (last.right(), last.top()),
         Some(last) => (last.right().max(place.token.min), last.top()),

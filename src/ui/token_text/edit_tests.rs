@@ -8,7 +8,7 @@ use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use crate::generation::testing::generation;
 use crate::state::tests::{text, written};
 use crate::state::{AppState, PaneStatus};
-use crate::ui::testing::{Window, double_click_at, key, window_of};
+use crate::ui::testing::{Window, click_at, double_click_at, key, window_of};
 
 const WORDS: [&str; 4] = ["שלום", " עולם", " שוב", " כאן"];
 
@@ -33,6 +33,21 @@ fn double_click(window: &mut Window, at: Pos2) {
     window.hover_at(Pos2::new(640.0, 20.0));
     window.run_steps(8);
     double_click_at(window, at);
+}
+
+/// Edits from this word on. Each is to the left of the one before.
+fn edit_word(window: &mut Window, step: usize) {
+    let rect = window.get_by_label_contains(WORDS[0]).rect();
+    for column in 0..60 {
+        key(window, Modifiers::NONE, Key::Escape);
+        let at = rect.right_top() + vec2(-16.0 - 5.0 * column as f32, 14.0);
+        double_click(window, at);
+        let edit = window.state().branches.edit.as_ref();
+        if edit.is_some_and(|edit| edit.from.step == step) {
+            return;
+        }
+    }
+    panic!("the word is not in view");
 }
 
 #[test]
@@ -77,20 +92,7 @@ fn a_double_click_on_a_hebrew_word_edits_from_that_word_on() {
 fn typed_hebrew_replaces_the_word_and_undo_brings_it_back() {
     let mut window = open(hebrew());
     let before = text(window.state(), 0);
-    let rect = window.get_by_label_contains(WORDS[0]).rect();
-    // The second word is to the left of the first.
-    let is_second = |window: &Window| {
-        let edit = window.state().branches.edit.as_ref();
-        edit.is_some_and(|edit| edit.from.step == 1)
-    };
-    let mut column = 0;
-    while !is_second(&window) {
-        key(&mut window, Modifiers::NONE, Key::Escape);
-        let at = rect.right_top() + vec2(-16.0 - 5.0 * column as f32, 14.0);
-        double_click(&mut window, at);
-        column += 1;
-        assert!(column < 60, "the word is not in view");
-    }
+    edit_word(&mut window, 1);
     window.event(Event::Text(WORDS[3].to_owned()));
     window.run_steps(2);
     // The caret is behind what was typed: more follows it.
@@ -104,4 +106,29 @@ fn typed_hebrew_replaces_the_word_and_undo_brings_it_back() {
     key(&mut window, Modifiers::COMMAND, Key::Z);
     assert!(!window.state().is_running());
     assert_eq!(text(window.state(), 0), before);
+}
+
+#[test]
+fn a_click_and_the_arrow_keys_put_the_caret_where_they_point() {
+    let mut window = open(hebrew());
+    edit_word(&mut window, 0);
+    let field = window.get_by_label("Edit the text").rect();
+    window.hover_at(field.right_top() + vec2(-1.0, 10.0));
+    // Apart from the clicks before.
+    window.run_steps(20);
+    click_at(
+        &mut window,
+        field.right_top() + vec2(-1.0, 10.0),
+        Modifiers::NONE,
+    );
+    assert_eq!(typed_after(&mut window, "א"), "אשלום");
+    key(&mut window, Modifiers::NONE, Key::ArrowLeft);
+    assert_eq!(typed_after(&mut window, "ב"), "אשבלום");
+}
+
+/// Types a letter. Returns what is in the field then.
+fn typed_after(window: &mut Window, letter: &str) -> String {
+    window.event(Event::Text(letter.to_owned()));
+    window.run_steps(2);
+    window.state().branches.edit.clone().unwrap().typed
 }

@@ -27,6 +27,7 @@ mod thought;
 mod thought_tests;
 mod transcript;
 mod turns;
+mod typed_text;
 mod visual_order;
 mod what_if_lines;
 mod word_breaks;
@@ -237,6 +238,17 @@ impl TokenView {
     /// Gives the text the keyboard focus when it is drawn next.
     pub const fn take_focus(&mut self) {
         self.takes_focus = true;
+    }
+
+    /// Lets what stands for a missing text take the keyboard focus. Returns whether it has it.
+    pub fn placeholder_ui(&mut self, ui: &Ui, rect: Rect, words: &str) -> bool {
+        let id = ui.scope_id().with("placeholder");
+        let response = ui.interact(rect, id, Sense::focusable_noninteractive());
+        response.widget_info(|| WidgetInfo::labeled(Role::Label, true, words));
+        if std::mem::take(&mut self.takes_focus) {
+            response.request_focus();
+        }
+        response.has_focus()
     }
 
     /// Scrolls to where another text was scrolled, in the next frame.

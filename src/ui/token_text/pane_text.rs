@@ -1,6 +1,6 @@
 //! What a pane shows: one text, or the turns of a conversation.
 
-use egui::Ui;
+use egui::{Rect, Ui};
 
 use super::turns::{TurnInput, TurnsResponse, TurnsView};
 use super::{TextTop, TokenTextInput, TokenTextResponse, TokenView};
@@ -25,6 +25,13 @@ impl PaneText {
     ) -> TokenTextResponse {
         self.has_turns = false;
         self.text.editable_ui(ui, input, edit)
+    }
+
+    /// Lets what stands for a text that does not exist yet take the keyboard focus. Returns whether it has
+    /// it.
+    pub fn placeholder_ui(&mut self, ui: &Ui, rect: Rect, words: &str) -> bool {
+        self.has_turns = false;
+        self.text.placeholder_ui(ui, rect, words)
     }
 
     /// Shows the turns of a conversation.

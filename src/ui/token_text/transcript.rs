@@ -152,6 +152,26 @@ impl Transcript {
         restarted
     }
 
+    /// Returns a text that the user types, in which each character counts as a step.
+    pub(super) fn of_characters(text: &str) -> Self {
+        let mut transcript = Self::default();
+        for (index, (start, c)) in text.char_indices().enumerate() {
+            transcript.step_starts.push(start);
+            let style = match c {
+                '\n' => RunStyle::Newline,
+                _ => RunStyle::Text,
+            };
+            let run = Run {
+                start,
+                step: Some(index),
+                style,
+                blank: false,
+            };
+            transcript.push_run(run, c.encode_utf8(&mut [0; 4]));
+        }
+        transcript
+    }
+
     /// Returns the displayed characters, including chips.
     pub(super) fn text(&self) -> &str {
         &self.text

@@ -37,6 +37,7 @@ impl Fit {
 
     /// Returns a fit that the history has kept. Fails, with the reason, if it contradicts itself.
     pub fn of_kept(kept: KeptFigures) -> Result<Self, String> {
+        kept.setup.validate().map_err(|error| error.to_string())?;
         let n_values = kept.setup.axes().len();
         let fits = |point: &FitPoint| point.values.len() == n_values;
         if kept.cells.len() != kept.setup.n_cells() || !kept.points.iter().all(fits) {

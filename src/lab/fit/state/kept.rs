@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{FitReading, FitRun, FitStage};
-use crate::generation::{GenerationId, ModelInfo};
+use crate::generation::{FitText, GenerationId, ModelInfo};
 use crate::lab::ResultFacts;
 use crate::lab::fit::{Fit, KeptFigures};
 use crate::lab::kept_pieces::KeptPieces;
@@ -15,7 +15,9 @@ use crate::state::RunStatus;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct KeptFit {
     fit: KeptFigures,
+    texts: Vec<FitText>,
     model: ModelInfo,
+    second_model: Option<ModelInfo>,
     pieces: KeptPieces,
     status: RunStatus,
 }
@@ -31,7 +33,9 @@ impl FitRun {
         };
         let kept = KeptFit {
             fit: self.fit.kept(),
+            texts: self.texts.clone(),
             model: ModelInfo::clone(&self.model),
+            second_model: self.second_model.as_deref().cloned(),
             pieces: KeptPieces::of(&self.vocabulary, self.fit.tokens()),
             status: self.status.ended(),
         };
@@ -40,12 +44,18 @@ impl FitRun {
 
     /// Returns a fit that the history has kept. Fails, with the reason, if it contradicts itself.
     pub(super) fn of_kept(kept: KeptFit) -> Result<Self, String> {
+        let fit = Fit::of_kept(kept.fit)?;
+        let is_read = fit.texts().len() == kept.texts.len();
+        if !is_read || !kept.texts.iter().all(FitText::is_consistent) {
+            return Err("its texts do not fit their tokens".to_owned());
+        }
         let mut run = Self {
             // No job has this id.
             id: GenerationId(0),
-            texts: Vec::new(),
-            fit: Fit::of_kept(kept.fit)?,
+            texts: kept.texts,
+            fit,
             model: Arc::new(kept.model),
+            second_model: kept.second_model.map(Arc::new),
             vocabulary: Arc::new(kept.pieces.vocabulary()?),
             status: kept.status.ended(),
             stage: FitStage::Computing,

@@ -11,7 +11,7 @@ use crate::generation::formatting::grouped;
 use crate::generation::{FitPlan, FitText, FitUpdate, GenerationId, ModelInfo, Vocabulary};
 use crate::lab::fit::{Fit, FitPoint, FitSetup};
 use crate::lab::open_pane::open_pane_with;
-use crate::lab::{Experiment, Group, LabTab, ResultFacts, SavedAxis};
+use crate::lab::{Experiment, Group, LabTab, MadeBy, ResultFacts, SavedAxis};
 use crate::state::{AppState, Effect, JobRun, NextJob, ReadyModel, RunStatus};
 use crate::worker::{JobReport, Request};
 
@@ -69,6 +69,20 @@ impl Experiment for FitTab {
     fn show(&mut self, result: KeptFit) -> Result<(), String> {
         self.run = Some(FitRun::of_kept(result)?);
         Ok(())
+    }
+
+    fn made_by(&self) -> Option<MadeBy<'_>> {
+        let run = self.run.as_ref()?;
+        Some(MadeBy {
+            model: &run.model,
+            second: run.second_model.as_deref(),
+        })
+    }
+
+    fn run_again(state: &mut AppState) -> Vec<Effect> {
+        let run = state.lab.fit.run.as_ref();
+        let asked = run.map(|run| (run.fit.setup.clone(), run.texts.clone()));
+        asked.map_or_else(Vec::new, |(setup, texts)| begin(state, setup, texts))
     }
 
     fn run(&self) -> Option<&dyn JobRun> {
@@ -130,6 +144,8 @@ pub struct FitRun {
     texts: Vec<FitText>,
     pub fit: Fit,
     pub model: Arc<ModelInfo>,
+    /// The model that guides, if the settings use guidance.
+    second_model: Option<Arc<ModelInfo>>,
     pub vocabulary: Arc<Vocabulary>,
     pub status: RunStatus,
     pub stage: FitStage,
@@ -156,6 +172,7 @@ impl FitRun {
             texts,
             fit: Fit::new(setup),
             model: Arc::clone(&model.info),
+            second_model: None,
             vocabulary: Arc::clone(&model.vocabulary),
             status: RunStatus::Waiting,
             stage: FitStage::Reading {
@@ -369,8 +386,19 @@ fn run_fit(state: &mut AppState) -> Vec<Effect> {
     let Ok(texts) = fit_texts(state, model) else {
         return Vec::new();
     };
+    begin(state, setup, texts)
+}
+
+/// Runs a fit with the loaded model.
+fn begin(state: &mut AppState, setup: FitSetup, texts: Vec<FitText>) -> Vec<Effect> {
+    let Some(model) = state.models.main.ready() else {
+        return Vec::new();
+    };
     let id = GenerationId(state.last_id + 1);
-    let mut run = FitRun::new(id, setup, texts, model);
+    let mut run = FitRun {
+        second_model: state.models.second.guiding(&setup.base),
+        ..FitRun::new(id, setup, texts, model)
+    };
     let request = run.next_request();
     state.last_id += 1;
     state.lab.fit.run = Some(run);

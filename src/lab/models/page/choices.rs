@@ -49,8 +49,7 @@ fn model_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
 
 fn way_ui(ui: &mut Ui, state: &mut AppState) {
     let way = &mut state.lab.models.form.way;
-    let current = ModelsForm::WAYS.iter().find(|(choice, _)| choice == way);
-    let name = current.map_or("as the loaded model", |(_, name)| *name);
+    let name = ModelsForm::name_of_way(*way);
     let label = format!("Computed {name}");
     let chip = Chip::new(name).name(&label);
     menu_row_ui(ui, "Computed", chip, ("Computed", 220.0), |ui| {

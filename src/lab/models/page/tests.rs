@@ -3,8 +3,9 @@
 use egui::{Key, Modifiers, vec2};
 use egui_kittest::kittest::Queryable as _;
 
-use crate::generation::GenerationId;
-use crate::lab::kept::{refuses, reopened};
+use crate::decoding::{Against, ChainConfig, Guidance};
+use crate::generation::{GenerationId, ModelInfo};
+use crate::lab::kept::{are_the_same, refuses, reopened, run_again};
 use crate::lab::models::figures::testing::compared;
 use crate::lab::models::state::models_blocking_reason;
 use crate::lab::models::{
@@ -43,6 +44,12 @@ fn comparing() -> (AppState, GenerationId) {
 /// A state that has compared three tokens.
 fn done(end: JobUpdate) -> AppState {
     let (mut state, id) = comparing();
+    compare(&mut state, id, end);
+    state
+}
+
+/// Compares three tokens. Returns the effects of the end.
+fn compare(state: &mut AppState, id: GenerationId, end: JobUpdate) -> Vec<Effect> {
     let all = compared();
     let [a, b] = all.predicted.clone();
     let pairs = a.into_iter().zip(b).zip(all.gaps.clone());
@@ -54,10 +61,9 @@ fn done(end: JobUpdate) -> AppState {
         facts: all.facts,
         model: all.models[1].clone(),
     };
-    report(&mut state, id, started);
-    report(&mut state, id, ComparisonUpdate::Read(both.collect()));
-    update_job(&mut state, id, end);
-    state
+    report(state, id, started);
+    report(state, id, ComparisonUpdate::Read(both.collect()));
+    update_job(state, id, end)
 }
 
 fn window(state: AppState) -> Window {
@@ -110,6 +116,49 @@ fn a_comparison_is_kept_and_shown_again_as_it_was() {
     ));
     key(&mut window, Modifiers::NONE, Key::ArrowRight);
     assert!(is_shown(&window, "Token 2 ‘fox’"));
+}
+
+#[test]
+fn a_kept_comparison_runs_again_with_everything_that_made_it() {
+    let state = done(JobUpdate::Finished);
+    let (mut other, effects) = run_again(&state, LabTab::Models);
+    let [Effect::Send(Request::RunJob { id, plan, other: b })] = &effects[..] else {
+        panic!("{effects:?}");
+    };
+    let plan = plan.get::<ComparisonPlan>().unwrap();
+    assert_eq!(plan.text, ComparisonText::Typed("The fox ran.".to_owned()));
+    assert_eq!(plan.settings[3], state.config_of(&state.panes[3]));
+    assert_eq!(b.as_ref().unwrap().way, OtherWay::F32);
+    let effects = compare(&mut other, *id, JobUpdate::Finished);
+    are_the_same(&state, &other, LabTab::Models, &effects);
+    refuses(&state, LabTab::Models, |json| {
+        json["way"] = "by magic".into();
+    });
+    refuses(&state, LabTab::Models, |json| {
+        let guided = ChainConfig {
+            guidance: Some(Guidance::usual(Against::Model)),
+            ..ChainConfig::sampled([])
+        };
+        json["settings"][0]["chain"] = serde_json::to_value(guided).unwrap();
+    });
+}
+
+#[test]
+fn a_comparison_needs_its_other_model_to_run_again() {
+    let mut other = reopened(&done(JobUpdate::Finished), LabTab::Models);
+    let compared = other.lab.models.run.as_mut().unwrap().compared.as_mut();
+    let model = &mut compared.unwrap().models[1];
+    *model = ModelInfo {
+        name: "Small".to_owned(),
+        sha256: "1".to_owned(),
+        ..ModelInfo::clone(model)
+    }
+    .into();
+    let refusal = other.again_refusal(LabTab::Models).unwrap();
+    assert_eq!(
+        refusal.words,
+        "Needs Small; open it once, so that it is found"
+    );
 }
 
 #[test]

@@ -38,7 +38,6 @@ pub(super) fn explain_fork(
     view: TaskView,
     (task, settings): (usize, usize),
 ) -> Vec<Effect> {
-    let form = state.prompt.to_text().form;
     let shown = state.lab.prompts.runs.shown(view);
     let found = shown.and_then(|(results, _)| {
         let answers = results.answers(task, settings);
@@ -46,7 +45,9 @@ pub(super) fn explain_fork(
         let seeds = seeds.filter_map(|index| Some(answers.get(index)?.seed));
         let fork = results.fork(task, settings)?;
         let plan = ForkPlan {
-            prompt: task_text(results.tasks().get(task)?, &form).ok()?.prompt,
+            prompt: task_text(results.tasks().get(task)?, &results.form)
+                .ok()?
+                .prompt,
             shared: fork.shared.clone(),
             chain: results.settings_at(settings)?.chain.clone(),
             seeds: seeds.collect(),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{SweepRun, TaskRuns, TaskView, TasksRun};
+use super::{SweepRun, TaskRuns, TaskView, TasksRun, task_text};
 use crate::generation::formatting::counted;
 use crate::generation::{ChatSupport, GenerationId, Limits, ModelInfo};
 use crate::lab::ResultFacts;
@@ -16,6 +16,8 @@ use crate::state::{ReadyModel, RunStatus};
 pub struct KeptAnswers {
     results: KeptTasks,
     model: ModelInfo,
+    /// The model that guides, if settings use guidance.
+    second_model: Option<ModelInfo>,
     limits: Limits,
     status: RunStatus,
     /// How long the engine worked on the tasks, in seconds.
@@ -55,11 +57,16 @@ impl TaskRuns {
         (!is_empty).then_some((facts, kept))
     }
 
-    /// Shows what the history has kept. Returns the view that shows it.
-    pub(super) fn show(&mut self, kept: KeptAnswers) -> Result<TaskView, String> {
+    /// Returns what the history has kept, and the view that shows it. Fails, with the reason, if it
+    /// contradicts itself.
+    pub(super) fn of_kept(kept: KeptAnswers) -> Result<(Self, TaskView), String> {
         let status = kept.status.ended();
         let n_panes = kept.curve.as_ref().map(|(_, sweep)| sweep.n_panes());
         let results = TaskResults::of_kept(kept.results, n_panes)?;
+        for task in results.tasks() {
+            task_text(task, &results.form)?;
+        }
+        let second_model = kept.second_model.map(Arc::new);
         let model = ReadyModel {
             info: Arc::new(kept.model),
             vocabulary: Arc::clone(results.vocabulary()),
@@ -70,25 +77,35 @@ impl TaskRuns {
         // No job has this id.
         let id = GenerationId(0);
         let Some((base, sweep)) = kept.curve else {
-            self.table = Some(TasksRun {
+            let table = TasksRun {
                 reading: TasksReading::of(&results),
                 n_tasks_done: results.n_tasks_done(),
+                second_model,
                 status,
                 secs: kept.secs,
                 ..TasksRun::new(id, results, kept.limits, model)
-            });
-            return Ok(TaskView::Table);
+            };
+            let runs = Self {
+                table: Some(table),
+                ..Self::default()
+            };
+            return Ok((runs, TaskView::Table));
         };
         if !sweep.fits(&results) || base >= results.panes.len() {
             return Err("its settings do not fit its curve".to_owned());
         }
-        self.sweep = Some(SweepRun {
+        let curve = SweepRun {
             reading: SweepReading::of(&results, &sweep),
+            second_model,
             status,
             secs: kept.secs,
             ..SweepRun::new(id, results, (base, sweep), kept.limits, model)
-        });
-        Ok(TaskView::AnySetting)
+        };
+        let runs = Self {
+            sweep: Some(curve),
+            ..Self::default()
+        };
+        Ok((runs, TaskView::AnySetting))
     }
 }
 
@@ -102,6 +119,7 @@ fn kept(
     KeptAnswers {
         results: results.kept(),
         model: ModelInfo::clone(&model.info),
+        second_model: None,
         limits: limits.clone(),
         status: status.ended(),
         secs: 0.0,
@@ -113,6 +131,7 @@ impl TasksRun {
     fn kept(&self) -> KeptAnswers {
         KeptAnswers {
             secs: self.secs,
+            second_model: self.second_model.as_deref().cloned(),
             ..kept(&self.results, &self.model, &self.limits, &self.status)
         }
     }
@@ -122,6 +141,7 @@ impl SweepRun {
     fn kept(&self) -> KeptAnswers {
         KeptAnswers {
             secs: self.secs,
+            second_model: self.second_model.as_deref().cloned(),
             curve: Some((self.base, self.sweep.clone())),
             ..kept(&self.results, &self.model, &self.limits, &self.status)
         }

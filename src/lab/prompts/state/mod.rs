@@ -1,5 +1,6 @@
 //! A list of tasks, each answered under the settings of all panes.
 
+mod asked;
 mod examples;
 mod fork;
 mod form;
@@ -8,8 +9,6 @@ mod lesson;
 mod prepared;
 mod run;
 
-use std::sync::Arc;
-
 pub use self::examples::EXAMPLES;
 pub use self::fork::ForkRun;
 pub(super) use self::form::{N_MAX_ANSWERS, N_MAX_TOKENS};
@@ -17,25 +16,22 @@ pub use self::form::{PromptsSettings, StopAt, TaskSource, TasksForm};
 pub use self::kept::KeptAnswers;
 pub use self::run::{SweepRun, TaskRuns, TasksRun};
 
+use self::asked::AskedTasks;
 pub(super) use self::form::task_text;
 use self::prepared::PreparedTasks;
-use crate::decoding::ChainConfig;
-use crate::generation::GenerationId;
-use crate::generation::formatting::pane_letter;
 use crate::lab::open_pane::{open_pane_with, open_prompt_with};
-use crate::lab::prompts::TasksPlan;
-use crate::lab::prompts::figures::tasks::Task;
-use crate::lab::prompts::figures::{JudgedPane, TaskResults, TaskSweep};
+use crate::lab::prompts::figures::TaskSweep;
 use crate::lab::prompts::plan::RunSize;
-use crate::lab::{Experiment, Group, LabTab, ResultFacts};
-use crate::state::{AppState, Effect, JobRun, Notice, ReadyModel};
-use crate::worker::Request;
+use crate::lab::{Experiment, Group, LabTab, MadeBy, ResultFacts};
+use crate::state::{AppState, Effect, JobRun, Notice};
 
 /// The list of tasks, and their answers.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PromptsTab {
     pub form: TasksForm,
     pub view: TaskView,
+    /// What it showed before results from the history. `None` without those.
+    own_view: Option<TaskView>,
     pub runs: TaskRuns,
 }
 
@@ -92,8 +88,23 @@ impl Experiment for PromptsTab {
     }
 
     fn show(&mut self, result: KeptAnswers) -> Result<(), String> {
-        self.view = self.runs.show(result)?;
+        let (runs, view) = TaskRuns::of_kept(result)?;
+        self.own_view.get_or_insert(self.view);
+        (self.runs, self.view) = (runs, view);
         Ok(())
+    }
+
+    fn made_by(&self) -> Option<MadeBy<'_>> {
+        self.runs.made_by()
+    }
+
+    fn again_refusal(state: &AppState) -> Option<String> {
+        state.lab.prompts.runs.size()?.refusal()
+    }
+
+    fn run_again(state: &mut AppState) -> Vec<Effect> {
+        let asked = AskedTasks::of_runs(&state.lab.prompts.runs);
+        asked.map_or_else(Vec::new, |asked| asked.begin(state))
     }
 
     fn run(&self) -> Option<&dyn JobRun> {
@@ -109,16 +120,14 @@ impl Experiment for PromptsTab {
         if state.lab.is_running(LabTab::Prompts) || blocking_reason(state).is_some() {
             return Vec::new();
         }
-        match state.lab.prompts.view {
-            TaskView::Table => run_table(state),
-            TaskView::AnySetting => run_sweep(state),
-        }
+        state.lab.prompts.own_view = None;
+        let asked = AskedTasks::of_form(state);
+        asked.map_or_else(Vec::new, |asked| asked.begin(state))
     }
 
     fn close(&mut self) {
-        self.runs.table = None;
-        self.runs.sweep = None;
-        self.runs.fork = None;
+        self.runs = TaskRuns::default();
+        self.view = self.own_view.take().unwrap_or(self.view);
     }
 
     fn apply(state: &mut AppState, command: PromptsCommand) -> Vec<Effect> {
@@ -241,104 +250,6 @@ fn size_refusal(prompts: &PromptsTab, prepared: &PreparedTasks, n_panes: usize) 
         .or_else(not_judged)
 }
 
-/// What both kinds of runs begin with.
-struct Ready {
-    tasks: Arc<[Task]>,
-    panes: Vec<JudgedPane>,
-    plan: TasksPlan,
-    model: ReadyModel,
-    id: GenerationId,
-}
-
-fn ready(state: &mut AppState) -> Option<Ready> {
-    let model = state.models.main.ready()?.clone();
-    let prompts = &state.lab.prompts;
-    let tasks = Arc::clone(&prompts.form.tasks().ok()?.tasks);
-    let panes = state.panes.placed().map(|(place, pane)| JudgedPane {
-        letter: pane_letter(place),
-        name: pane.settings.name.clone(),
-        chain: pane.settings.chain.clone(),
-    });
-    let panes: Vec<JudgedPane> = panes.collect();
-    let chains: Vec<ChainConfig> = panes.iter().map(|pane| pane.chain.clone()).collect();
-    let form = &state.prompt.to_text().form;
-    let plan = TasksPlan {
-        tasks: tasks
-            .iter()
-            .map(|task| task_text(task, form))
-            .collect::<Result<_, _>>()
-            .ok()?,
-        exact: chains.clone(),
-        drawn: chains,
-        n_answers: prompts.form.n_answers,
-        seed: state.seed,
-        limits: prompts.form.limits(&state.limits),
-    };
-    state.last_id += 1;
-    Some(Ready {
-        tasks,
-        panes,
-        plan,
-        model,
-        id: GenerationId(state.last_id),
-    })
-}
-
-/// Draws answers under the settings of all panes.
-fn run_table(state: &mut AppState) -> Vec<Effect> {
-    let Some(Ready {
-        tasks,
-        panes,
-        plan,
-        model,
-        id,
-    }) = ready(state)
-    else {
-        return Vec::new();
-    };
-    let results = TaskResults::new(tasks, panes, &plan, Arc::clone(&model.vocabulary));
-    state.lab.prompts.runs.table = Some(TasksRun::new(id, results, plan.limits.clone(), model));
-    vec![Effect::Send(Request::run_job(id, plan))]
-}
-
-/// Computes the share of right answers over what is varied: draws answers, or only adds up
-/// probabilities.
-fn run_sweep(state: &mut AppState) -> Vec<Effect> {
-    let form = &state.lab.prompts.form;
-    let n_answers = form.n_swept_answers();
-    let Ok((axis, columns)) = form.axes() else {
-        return Vec::new();
-    };
-    let Some(Ready {
-        tasks,
-        panes,
-        mut plan,
-        model,
-        id,
-    }) = ready(state)
-    else {
-        return Vec::new();
-    };
-    let sweep = TaskSweep::new(axis, columns, panes.len());
-    let base = TaskSweep::base_of(&panes).unwrap_or(0);
-    let Some(shared) = panes.get(base) else {
-        return Vec::new();
-    };
-    let cells: Vec<JudgedPane> = sweep.settings(shared).collect();
-    plan.exact
-        .extend(cells.iter().map(|cell| cell.chain.clone()));
-    plan.n_answers = n_answers;
-    plan.drawn = match n_answers {
-        0 => Vec::new(),
-        _ => plan.exact.clone(),
-    };
-    let vocabulary = Arc::clone(&model.vocabulary);
-    let results = TaskResults::new(tasks, panes, &plan, vocabulary).with_cells(cells);
-    let run = SweepRun::new(id, results, (base, sweep), plan.limits.clone(), model);
-    state.lab.prompts.runs.sweep = Some(run);
-    vec![Effect::Send(Request::run_job(id, plan))]
-}
-
 /// Opens an answer as a pane: with its prompt, its settings and its seed.
 fn open_answer(
     state: &mut AppState,
@@ -346,11 +257,10 @@ fn open_answer(
     (task, pane): (usize, usize),
     answer: usize,
 ) -> Vec<Effect> {
-    let form = state.prompt.to_text().form;
     let found = state.lab.prompts.runs.shown(view);
     let found = found.and_then(|(results, limits)| {
         let chain = results.settings_at(pane)?.chain.clone();
-        let task_text = task_text(results.tasks().get(task)?, &form).ok()?;
+        let task_text = task_text(results.tasks().get(task)?, &results.form).ok()?;
         let seed = results.answers(task, pane).get(answer)?.seed;
         Some((task_text.prompt, chain, seed, limits.clone()))
     });

@@ -1,8 +1,10 @@
 //! A run over the tasks: the answers as they arrive, and what they say.
 
+use std::sync::Arc;
+
 use super::{ForkRun, TaskView};
 use crate::generation::formatting::{counted, grouped};
-use crate::generation::{GenerationId, Limits};
+use crate::generation::{GenerationId, Limits, ModelInfo};
 use crate::lab::prompts::figures::{SweepReading, TaskResults, TaskSweep, TasksReading};
 use crate::lab::prompts::{ForkFound, TaskNews, TaskUpdate};
 use crate::state::{JobRun, ReadyModel, RunStatus};
@@ -14,6 +16,8 @@ pub struct TasksRun {
     pub(super) id: GenerationId,
     pub results: TaskResults,
     pub model: ReadyModel,
+    /// The model that guides, if settings use guidance.
+    pub(super) second_model: Option<Arc<ModelInfo>>,
     pub limits: Limits,
     /// What the answers say. Computed when a task is done, not in every frame.
     pub reading: TasksReading,
@@ -39,6 +43,7 @@ impl TasksRun {
             reading: TasksReading::of_running(&results),
             results,
             model,
+            second_model: None,
             limits,
             status: RunStatus::Waiting,
             secs: 0.0,
@@ -159,6 +164,8 @@ pub struct SweepRun {
     /// What the sweep shows. Computed when tasks are done, not in every frame.
     pub reading: SweepReading,
     pub model: ReadyModel,
+    /// The model that guides, if settings use guidance.
+    pub(super) second_model: Option<Arc<ModelInfo>>,
     pub limits: Limits,
     pub status: RunStatus,
     /// How long the engine has worked on the tasks that are done, in seconds.
@@ -186,6 +193,7 @@ impl SweepRun {
             sweep,
             reading: SweepReading::default(),
             model,
+            second_model: None,
             limits,
             status: RunStatus::Waiting,
             secs: 0.0,

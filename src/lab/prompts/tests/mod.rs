@@ -1,5 +1,6 @@
 //! Tests of the Lab page: lists of tasks and their answers.
 
+mod again;
 pub(super) mod forks;
 mod long_lists;
 pub(super) mod sweeps;

@@ -29,6 +29,9 @@ pub struct MappedText {
     not_applied: Vec<String>,
     contradiction: Option<Arc<str>>,
     pub steps: Vec<(TokenId, Piece)>,
+    /// The memory that a step took at most to record more than the head of its distribution. With as
+    /// much, the text is recorded again as it was.
+    pub n_detail_bytes: usize,
     /// Knows at least the tokens that a map names.
     #[serde(skip)]
     pub vocabulary: Arc<Vocabulary>,
@@ -38,6 +41,7 @@ impl MappedText {
     /// Takes from a text of the pane with this letter what its map shows.
     pub fn of(text: &Generation, place: usize) -> Self {
         let steps = text.steps.iter();
+        let details = steps.clone().map(|step| step.trace.raw.detail.n_bytes());
         Self {
             place,
             name: text.name.clone(),
@@ -48,6 +52,7 @@ impl MappedText {
             chat: text.prompt.chat.clone(),
             not_applied: text.not_applied.clone(),
             contradiction: text.contradiction.clone(),
+            n_detail_bytes: details.max().unwrap_or_default(),
             steps: steps.map(|step| (step.token, step.piece.clone())).collect(),
             vocabulary: Arc::clone(&text.vocabulary),
         }

@@ -16,13 +16,13 @@ use crate::design::theme::Theme;
 use crate::design::widgets::Button;
 use crate::lab::LabCommand;
 use crate::lab::frame::bar::export_files_ui;
-use crate::lab::frame::{Columns, Foot, Note, Selection, Tab};
+use crate::lab::frame::{Columns, Foot, Labels, Note, Progress, Selection, Tab};
 use crate::lab::stability::StabilityDocument;
 use crate::lab::stability::plot::{StabilityPlot, stability_ui};
 use crate::lab::stability::state::stability_source;
 use crate::lab::stability::{StabilityCommand, StabilityRun};
 use crate::plots::Target;
-use crate::state::{AppState, Command, ResultFormat};
+use crate::state::{AppState, Command, JobRun as _, ResultFormat, RunStatus};
 
 /// Explains the map of one token.
 const HOW_TO_READ_TOKEN: &str = "The token’s recorded coin is applied to its distribution under other \
@@ -86,9 +86,26 @@ fn form_ui(ui: &mut Ui, state: &mut AppState) {
     }
 }
 
+/// The button while the text of a map from the history is written again.
+const REWRITING: Labels = Labels {
+    run: "Write again",
+    stop: "Stop",
+    stop_hint: "The map from the history stays",
+};
+
 /// Returns what stands below the form. The map is computed by itself, while nothing else is.
 fn foot(state: &AppState) -> Foot {
-    let words = match (&state.lab.stability.run, stability_source(state)) {
+    let run = state.lab.stability.run.as_ref();
+    if let Some(run) = run.filter(|run| *run.status() != RunStatus::Complete) {
+        let progress =
+            |run: &StabilityRun| Progress::new(Some(run.rewritten_share()), run.rewriting_words());
+        let foot = Foot::new(REWRITING, Some(run), progress, None);
+        return Foot {
+            labels: run.status().is_running().then_some(REWRITING),
+            ..foot
+        };
+    }
+    let words = match (run, stability_source(state)) {
         (None, Err(reason)) => reason,
         _ => "Computed without running the model",
     };

@@ -1,18 +1,20 @@
 //! Stability: how far a text of a pane stays the same under other settings.
 
+mod rewriting;
 mod run;
 
 use serde::{Deserialize, Serialize};
 
-use self::run::Shown;
 pub use self::run::StabilityRun;
+use self::run::{MapSource, Shown};
 use super::kept::{KeptMaps, KeptStability};
 use crate::analysis::sweep::{Axis, Parameter};
 use crate::decoding::FilterKind;
-use crate::generation::Generation;
+use crate::generation::{Generation, GenerationId};
 use crate::lab::open_pane::{open_pane_with, open_prompt_with};
-use crate::lab::{Experiment, Group, LabTab, NoSettings, ResultFacts};
-use crate::state::{AppState, Effect, Pane, PaneId, PaneStatus};
+use crate::lab::{Experiment, Group, LabTab, MadeBy, NoSettings, ResultFacts};
+use crate::state::{AppState, Effect, JobRun, Pane, PaneId, PaneStatus};
+use crate::worker::Request;
 
 /// The stability map, and what it shows.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -26,6 +28,16 @@ pub struct StabilityTab {
     pub run: Option<StabilityRun>,
     /// The maps that the history keeps.
     kept: KeptMaps,
+    /// The user's choices, while those of a map from the history stand in their place.
+    own: Option<MapChoices>,
+}
+
+/// Which map is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct MapChoices {
+    axes: StabilityAxes,
+    pane: Option<PaneId>,
+    scope: StabilityScope,
 }
 
 /// What the user can do with the map.
@@ -35,10 +47,12 @@ pub enum StabilityCommand {
     Open { cell: usize },
 }
 
-/// The map needs no run: it is computed from the record while its tab is shown.
+/// The map needs no job: it is computed from the record while its tab is shown. Only the text of a map
+/// from the history is written again.
 impl Experiment for StabilityTab {
     const NAME: &'static str = "Stability";
     const GROUP: Group = Group::ExplainOne;
+    const JOB_FINDS_RESULTS: bool = false;
     type Command = StabilityCommand;
     type Settings = NoSettings;
     type Result = KeptStability;
@@ -49,12 +63,47 @@ impl Experiment for StabilityTab {
 
     fn show(&mut self, result: KeptStability) -> Result<(), String> {
         let run = StabilityRun::of_kept(result)?;
+        self.own.get_or_insert(MapChoices {
+            axes: self.axes,
+            pane: self.pane,
+            scope: self.scope,
+        });
         self.axes = run.axes;
         let step = run.held_step();
         self.scope = step.map_or(StabilityScope::Text, StabilityScope::Token);
         self.pane = None;
         self.run = Some(run);
         Ok(())
+    }
+
+    fn made_by(&self) -> Option<MadeBy<'_>> {
+        let run = self.run.as_ref()?;
+        Some(MadeBy::one(&run.text.model))
+    }
+
+    fn again_refusal(state: &AppState) -> Option<String> {
+        state.lab.stability.run.as_ref()?.again_refusal()
+    }
+
+    /// Writes the text again, because only its tokens were kept.
+    fn run_again(state: &mut AppState) -> Vec<Effect> {
+        let model = state.models.main.ready().cloned();
+        let (Some(run), Some(model)) = (&mut state.lab.stability.run, model) else {
+            return Vec::new();
+        };
+        state.last_id += 1;
+        let id = GenerationId(state.last_id);
+        let n_max_bytes = state.memory.detail_bytes_of_one(run.text.steps.len());
+        let plan = run.begin_again(id, model, n_max_bytes);
+        vec![Effect::Send(Request::run_job(id, plan))]
+    }
+
+    fn run(&self) -> Option<&dyn JobRun> {
+        self.run.as_ref().map(|run| run as _)
+    }
+
+    fn run_mut(&mut self) -> Option<&mut dyn JobRun> {
+        self.run.as_mut().map(|run| run as _)
     }
 
     fn has_new_result(&self) -> bool {
@@ -73,6 +122,9 @@ impl Experiment for StabilityTab {
 
     fn close(&mut self) {
         self.run = None;
+        if let Some(MapChoices { axes, pane, scope }) = self.own.take() {
+            (self.axes, self.pane, self.scope) = (axes, pane, scope);
+        }
     }
 
     fn apply(state: &mut AppState, command: StabilityCommand) -> Vec<Effect> {
@@ -201,6 +253,7 @@ pub(in crate::lab::stability) fn advance_stability(
     if !run.is_some_and(|run| run.is_current(shown)) {
         let run = text.and_then(|(pane, text)| StabilityRun::new(pane, text, shown.axes, held));
         state.lab.stability.run = run;
+        state.lab.stability.own = None;
         state.lab.forget_kept(LabTab::Stability);
     }
     let run = state.lab.stability.run.as_mut();

@@ -3,6 +3,7 @@
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use super::StabilityAxes;
+use super::rewriting::Rewriting;
 use crate::analysis::ChangedTo;
 use crate::analysis::sweep::label;
 use crate::decoding::TokenId;
@@ -24,23 +25,42 @@ pub struct StabilityRun {
     pub selected: Option<usize>,
     /// Whether it is in the history.
     pub(super) is_kept: bool,
+    /// The text of a map from the history, while it is written again.
+    pub(super) rewriting: Option<Rewriting>,
 }
 
-/// The text that a map is computed from, and the pane that shows it.
+/// The text that a map is computed from.
 #[derive(Debug, Clone, PartialEq)]
-struct MapSource {
-    pane: PaneId,
-    text: Generation,
+pub(super) struct MapSource {
+    /// The pane that shows it, or `None` if it was written again for a map from the history.
+    pub pane: Option<PaneId>,
+    pub text: Generation,
 }
 
 impl StabilityRun {
+    /// Creates the map of a pane's text.
     pub(super) fn new(
         pane: &Pane,
         text: &Generation,
         axes: StabilityAxes,
         held: Option<usize>,
     ) -> Option<Self> {
+        let source = MapSource {
+            pane: Some(pane.id),
+            text: text.clone(),
+        };
+        Self::of(source, pane.place, axes, held)
+    }
+
+    /// Creates the map of a text of the pane with this letter.
+    pub(super) fn of(
+        source: MapSource,
+        place: usize,
+        axes: StabilityAxes,
+        held: Option<usize>,
+    ) -> Option<Self> {
         let [rows, columns] = axes.axes()?;
+        let text = &source.text;
         let (map, intervals) = match held {
             Some(step) => (
                 StabilityMap::of_token(text, step, rows, columns),
@@ -52,16 +72,14 @@ impl StabilityRun {
             ),
         };
         Some(Self {
-            text: MappedText::of(text, pane.place),
-            source: Some(MapSource {
-                pane: pane.id,
-                text: text.clone(),
-            }),
+            text: MappedText::of(text, place),
+            source: Some(source),
             map,
             intervals,
             axes,
             selected: None,
             is_kept: false,
+            rewriting: None,
         })
     }
 
@@ -80,12 +98,13 @@ impl StabilityRun {
             intervals,
             selected: None,
             is_kept: true,
+            rewriting: None,
         }
     }
 
     /// Returns the pane that shows the text, or `None` if the map is from the history.
     pub fn pane(&self) -> Option<PaneId> {
-        self.source.as_ref().map(|source| source.pane)
+        self.source.as_ref()?.pane
     }
 
     /// Returns whether the map and the intervals are known.
@@ -105,13 +124,14 @@ impl StabilityRun {
     /// page stand for.
     pub(super) fn is_current(&self, shown: Shown<'_>) -> bool {
         let is_same_map = self.axes == shown.axes && self.held_step() == shown.held;
-        match (&self.source, shown.text) {
-            (Some(source), Some((pane, text))) => {
-                is_same_map && source.pane == pane.id && source.text == *text
-            }
-            (Some(_), None) => false,
-            (None, _) => is_same_map && !shown.is_chosen,
-        }
+        let MapSource { pane, text: mapped } = match &self.source {
+            Some(source) if source.pane.is_some() => source,
+            _ => return is_same_map && !shown.is_chosen,
+        };
+        is_same_map
+            && shown
+                .text
+                .is_some_and(|(own, text)| *pane == Some(own.id) && mapped == text)
     }
 
     /// Identifies the map in the history: a map of another token of the same text takes the place of

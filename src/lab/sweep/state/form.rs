@@ -93,6 +93,28 @@ impl SweepForm {
         }
     }
 
+    /// Returns why the results of a sweep would take more memory than the limit.
+    pub(super) fn size_refusal(
+        &self,
+        setup: &SweepSetup,
+        n_prompts: usize,
+        keep: Keep,
+    ) -> Option<String> {
+        let factors = [setup.n_cells(), setup.n_seeds, n_prompts].into_iter();
+        let n_texts = factors.fold(1, usize::saturating_mul);
+        let n_tokens = n_texts.saturating_mul(setup.limits.max_new_tokens);
+        let n_bytes = keep.n_bytes(n_texts, n_tokens);
+        let megabytes = self.megabytes;
+        let is_too_large = n_bytes > (megabytes as usize).saturating_mul(MEGABYTE);
+        is_too_large.then(|| {
+            let kept = ByteSize(n_bytes as u64);
+            format!(
+                "The results would take up to {kept}, more than the limit of {megabytes} MB. Keep \
+                 less of each text, or raise the limit"
+            )
+        })
+    }
+
     /// Returns the form with what was kept.
     pub(super) fn restored(settings: SweepSettings) -> Self {
         let usual = Self::default();
@@ -137,17 +159,8 @@ pub(in crate::lab::sweep) fn sweep_setup(state: &AppState) -> Result<SweepSetup,
         },
     };
     setup.validate().map_err(|error| error.to_string())?;
-    let n_texts = setup.n_cells() * setup.n_seeds * sweep_prompts(state).len();
-    let n_tokens = n_texts.saturating_mul(setup.limits.max_new_tokens);
-    let n_bytes = form.keep.n_bytes(n_texts, n_tokens);
-    if n_bytes > (form.megabytes as usize).saturating_mul(MEGABYTE) {
-        let (kept, megabytes) = (ByteSize(n_bytes as u64), form.megabytes);
-        return Err(format!(
-            "The results would take up to {kept}, more than the limit of {megabytes} MB. Keep \
-             less of each text, or raise the limit"
-        ));
-    }
-    Ok(setup)
+    let refusal = form.size_refusal(&setup, sweep_prompts(state).len(), form.keep);
+    refusal.map_or(Ok(setup), Err)
 }
 
 /// Says how much the sweep writes and keeps and, if one ran before, about how long it will

@@ -5,12 +5,13 @@ mod run;
 
 pub use form::{SweepForm, SweepSettings};
 pub(super) use form::{sweep_base, sweep_cost, sweep_setup};
+use run::AskedSweep;
 pub use run::{KeptSweep, SweepRun};
 
 use crate::analysis::sweep::Metric;
 use crate::generation::{PromptText, SweepPlan};
 use crate::lab::open_pane::{open_pane_with, open_prompt_with};
-use crate::lab::{Experiment, Group, LabTab, ResultFacts};
+use crate::lab::{Experiment, Group, LabTab, MadeBy, ResultFacts};
 use crate::state::{AppState, Effect, JobRun};
 use crate::worker::{GenerationId, Request};
 
@@ -65,6 +66,27 @@ impl Experiment for SweepTab {
             .ok();
         (self.run, self.selected) = (Some(run), None);
         Ok(())
+    }
+
+    fn made_by(&self) -> Option<MadeBy<'_>> {
+        let run = self.run.as_ref()?;
+        Some(MadeBy {
+            model: &run.model,
+            second: run.second_model.as_deref(),
+        })
+    }
+
+    fn again_refusal(state: &AppState) -> Option<String> {
+        let SweepTab { form, run, .. } = &state.lab.sweep;
+        let SweepRun {
+            results, prompts, ..
+        } = run.as_ref()?;
+        form.size_refusal(&results.setup, prompts.len(), results.keep())
+    }
+
+    fn run_again(state: &mut AppState) -> Vec<Effect> {
+        let asked = state.lab.sweep.run.as_ref().map(SweepRun::asked);
+        asked.map_or_else(Vec::new, |asked| begin(state, asked))
     }
 
     fn run(&self) -> Option<&dyn JobRun> {
@@ -172,16 +194,28 @@ fn run_sweep(state: &mut AppState) -> Vec<Effect> {
     if state.lab.is_running(LabTab::Sweep) || sweep_blocking_reason(state).is_some() {
         return Vec::new();
     }
-    let (Ok(setup), Some(model)) = (sweep_setup(state), state.models.main.ready()) else {
+    let Ok(setup) = sweep_setup(state) else {
         return Vec::new();
     };
-    let prompts = sweep_prompts(state);
+    let asked = AskedSweep {
+        setup,
+        prompts: sweep_prompts(state),
+        keep: state.lab.sweep.form.keep,
+    };
+    begin(state, asked)
+}
+
+/// Runs a sweep with the loaded model.
+fn begin(state: &mut AppState, asked: AskedSweep) -> Vec<Effect> {
+    let Some(model) = state.models.main.ready() else {
+        return Vec::new();
+    };
     state.last_id += 1;
     let id = GenerationId(state.last_id);
+    let AskedSweep { setup, prompts, .. } = &asked;
     let plan = setup.plan(prompts.clone(), SweepPlan::DEFAULT_WIDTH);
-    let keep = state.lab.sweep.form.keep;
-    let models = (model, state.models.second.guiding(&setup.base));
-    state.lab.sweep.run = Some(SweepRun::new(id, (setup, keep), prompts, models));
+    let second_model = state.models.second.guiding(&setup.base);
+    state.lab.sweep.run = Some(SweepRun::new(id, asked, model, second_model));
     state.lab.sweep.selected = None;
     find_word(state);
     vec![Effect::Send(Request::run_job(id, plan))]

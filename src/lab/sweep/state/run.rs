@@ -28,6 +28,14 @@ pub struct SweepRun {
     pub status: RunStatus,
 }
 
+/// What a sweep is asked to do.
+#[derive(Debug, Clone)]
+pub(super) struct AskedSweep {
+    pub setup: SweepSetup,
+    pub prompts: Vec<PromptText>,
+    pub keep: Keep,
+}
+
 /// A sweep as the history keeps it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct KeptSweep {
@@ -43,6 +51,15 @@ pub struct KeptSweep {
 }
 
 impl SweepRun {
+    /// Returns what it was asked to do.
+    pub(super) fn asked(&self) -> AskedSweep {
+        AskedSweep {
+            setup: self.results.setup.clone(),
+            prompts: self.prompts.clone(),
+            keep: self.results.keep(),
+        }
+    }
+
     /// Returns what the history says about it.
     pub(super) fn facts(&self) -> ResultFacts {
         ResultFacts {
@@ -74,6 +91,7 @@ impl SweepRun {
     /// Returns a sweep that the history has kept. Fails if it contradicts itself.
     pub(super) fn of_kept(kept: KeptSweep) -> Result<Self, String> {
         let n_prompts = kept.prompts.len();
+        kept.setup.validate().map_err(|error| error.to_string())?;
         Ok(Self {
             id: GenerationId(0),
             results: SweepResults::of_cells(kept.setup, n_prompts, kept.keep, kept.cells)?,
@@ -90,10 +108,15 @@ impl SweepRun {
 
     pub(super) fn new(
         id: GenerationId,
-        (setup, keep): (SweepSetup, Keep),
-        prompts: Vec<PromptText>,
-        (model, second_model): (&ReadyModel, Option<Arc<ModelInfo>>),
+        asked: AskedSweep,
+        model: &ReadyModel,
+        second_model: Option<Arc<ModelInfo>>,
     ) -> Self {
+        let AskedSweep {
+            setup,
+            prompts,
+            keep,
+        } = asked;
         let n_texts = setup.n_cells() * setup.n_seeds * prompts.len();
         let progress = SweepProgress::new(n_texts, setup.limits.max_new_tokens);
         Self {

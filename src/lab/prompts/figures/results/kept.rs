@@ -6,7 +6,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{Counts, Found, JudgedPane, SharedText, TaskResults};
-use crate::decoding::TokenId;
+use crate::decoding::{ChainConfig, TokenId};
+use crate::generation::PromptForm;
 use crate::lab::kept_pieces::KeptPieces;
 use crate::lab::prompts::figures::checks::Check;
 use crate::lab::prompts::figures::tasks::{Task, TaskPrompt};
@@ -19,6 +20,7 @@ pub struct KeptTasks {
     panes: Vec<JudgedPane>,
     n_answers: usize,
     seed: u64,
+    form: PromptForm,
     pieces: KeptPieces,
     found: Vec<Found>,
 }
@@ -58,6 +60,7 @@ impl TaskResults {
             panes: self.settings().cloned().collect(),
             n_answers: self.n_answers,
             seed: self.seed,
+            form: self.form.clone(),
             pieces: KeptPieces::of(&self.vocabulary, tokens),
             found: self.found.clone(),
         }
@@ -76,6 +79,9 @@ impl TaskResults {
         if kept.found.len() != kept.tasks.len() || !kept.found.iter().all(fits) {
             return Err("its answers do not fit its tasks".to_owned());
         }
+        let mut chains = kept.panes.iter().map(|pane| &pane.chain);
+        let valid = chains.try_for_each(ChainConfig::validate);
+        valid.map_err(|error| error.to_string())?;
         let task = |task: KeptTask| {
             let checks = task.checks.iter().map(|spec| Check::parse(spec));
             Ok(Task {
@@ -112,6 +118,7 @@ impl TaskResults {
             panes: kept.panes,
             n_answers: kept.n_answers,
             seed: kept.seed,
+            form: kept.form,
             vocabulary: Arc::new(kept.pieces.vocabulary()?),
             found: kept.found,
         })

@@ -19,7 +19,7 @@ use super::statistics::PromptShare;
 use super::tasks::Task;
 use crate::decoding::{ChainConfig, TokenId};
 use crate::generation::formatting::place_of_letter;
-use crate::generation::{FinishReason, SweepText, Vocabulary};
+use crate::generation::{FinishReason, PromptForm, SweepText, Vocabulary};
 use crate::lab::prompts::{
     ExactFound, ExactShare, ReadPrompt, TaskNews, TaskUpdate, TasksPlan, task_seed,
 };
@@ -100,6 +100,8 @@ pub struct TaskResults {
     pub n_answers: usize,
     /// The seed of the list.
     pub seed: u64,
+    /// The form of the window's prompt when the run began, which its prompts take.
+    pub form: PromptForm,
     vocabulary: Arc<Vocabulary>,
     found: Vec<Found>,
     /// What all prompts have in common.
@@ -143,8 +145,16 @@ impl TaskResults {
             cells: Vec::new(),
             n_answers: plan.n_answers,
             seed: plan.seed,
+            form: PromptForm::Raw,
             vocabulary,
         }
+    }
+
+    /// Notes the form of the window's prompt.
+    #[must_use]
+    pub fn with_form(mut self, form: PromptForm) -> Self {
+        self.form = form;
+        self
     }
 
     /// Adds the settings of a sweep, before anything is found.
@@ -246,6 +256,11 @@ impl TaskResults {
 
     pub fn tasks(&self) -> &[Task] {
         &self.tasks
+    }
+
+    /// Returns the same tasks, to be shared with another run.
+    pub fn shared_tasks(&self) -> Arc<[Task]> {
+        Arc::clone(&self.tasks)
     }
 
     /// Returns the prompt of a task as the model reads it.

@@ -4,19 +4,24 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::figures::ComparedModels;
-use super::plan::{ComparisonFacts, DistributionGap, PredictedToken};
-use super::state::ModelsRun;
-use crate::generation::{ChatSupport, ModelInfo};
+use super::{AskedComparison, ModelsForm, ModelsRun, is_comparable, settings_words};
+use crate::generation::{ChatSupport, GenerationConfig, GenerationId, ModelInfo};
 use crate::lab::ResultFacts;
 use crate::lab::kept_pieces::KeptPieces;
+use crate::lab::models::{
+    ComparedModels, ComparisonFacts, ComparisonPlan, ComparisonText, DistributionGap,
+    PredictedToken,
+};
 use crate::state::{ReadyModel, RunStatus};
 
 /// A comparison as the history keeps it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct KeptComparison {
     models: [ModelInfo; 2],
-    settings: Vec<String>,
+    /// How the other model computed, by its name in the menu.
+    way: String,
+    asked_text: ComparisonText,
+    settings: Vec<GenerationConfig>,
     facts: ComparisonFacts,
     predicted: [Vec<PredictedToken>; 2],
     gaps: Vec<DistributionGap>,
@@ -40,9 +45,12 @@ impl ModelsRun {
         };
         let choices = compared.gaps.iter().flat_map(|gap| &gap.choices);
         let choices = choices.flatten().copied();
+        let ComparisonPlan { text, settings } = self.asked.plan.clone();
         let kept = KeptComparison {
             models: [a, b].map(|model| ModelInfo::clone(model)),
-            settings: compared.settings.clone(),
+            way: ModelsForm::name_of_way(self.asked.way).to_owned(),
+            asked_text: text,
+            settings,
             facts: compared.facts,
             predicted: compared.predicted.clone(),
             gaps: compared.gaps.clone(),
@@ -64,7 +72,21 @@ impl ModelsRun {
         if !kept.gaps.iter().all(fits) || !fits_tokens {
             return Err("its tokens do not fit its settings".to_owned());
         }
+        if !kept.settings.iter().all(is_comparable) {
+            return Err("its settings can’t be compared".to_owned());
+        }
+        let Some(way) = ModelsForm::way_named(&kept.way) else {
+            return Err("its other model computes in an unknown way".to_owned());
+        };
         let models = kept.models.map(Arc::new);
+        let asked = AskedComparison {
+            plan: ComparisonPlan {
+                text: kept.asked_text,
+                settings: kept.settings,
+            },
+            way,
+            source: None,
+        };
         let model = ReadyModel {
             info: Arc::clone(&models[0]),
             vocabulary: Arc::new(kept.pieces.vocabulary()?),
@@ -72,11 +94,18 @@ impl ModelsRun {
             chat: ChatSupport::Missing,
             load_warning: None,
         };
+        let settings = settings_words(&asked.plan.settings);
         let compared = ComparedModels {
             predicted: kept.predicted,
             gaps: kept.gaps,
-            ..ComparedModels::new(models, kept.settings, kept.facts)
+            ..ComparedModels::new(models, settings, kept.facts)
         };
-        Ok(Self::ended(compared, model, kept.text, kept.status.ended()))
+        Ok(Self {
+            compared: Some(compared),
+            status: kept.status.ended(),
+            loaded: 1.0,
+            // No job has this id.
+            ..Self::new(GenerationId(0), asked, kept.text, model)
+        })
     }
 }

@@ -1,5 +1,7 @@
 //! The comparison of two models on screen: what was asked, and what both have read so far.
 
+mod kept;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -7,14 +9,15 @@ use crate::decoding::TokenId;
 use crate::generation::formatting::grouped;
 use crate::generation::hosts::MODEL_COMPARISON;
 use crate::generation::{ByteSize, Generation, GenerationConfig, Vocabulary, chain_words};
-use crate::lab::models::KeptComparison;
 use crate::lab::models::{ComparedModels, ComparisonPlan, ComparisonText, ComparisonUpdate};
-use crate::lab::{Experiment, Group, LabTab, NoCommand, NoSettings, ResultFacts};
-use crate::state::{AppState, Effect, JobRun, Pane, PaneId, ReadyModel, RunStatus};
+use crate::lab::{Experiment, Group, LabTab, MadeBy, NoCommand, NoSettings, ResultFacts};
+use crate::state::{AppState, Effect, JobRun, Models, Pane, PaneId, ReadyModel, RunStatus};
 use crate::worker::{
     AnyPlan, CacheType, GenerationId, InputBits, JobReport, ModelSource, OtherModel, OtherWay,
     Request,
 };
+
+pub use self::kept::KeptComparison;
 
 /// The comparison of two models, and the form of the next one.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -40,6 +43,31 @@ impl Experiment for ModelsTab {
     fn show(&mut self, result: KeptComparison) -> Result<(), String> {
         self.run = Some(ModelsRun::of_kept(result)?);
         Ok(())
+    }
+
+    fn made_by(&self) -> Option<MadeBy<'_>> {
+        let run = self.run.as_ref()?;
+        Some(MadeBy::one(&run.model.info))
+    }
+
+    fn again_refusal(state: &AppState) -> Option<String> {
+        let run = state.lab.models.run.as_ref()?;
+        run.other_source(&state.models).err()
+    }
+
+    fn run_again(state: &mut AppState) -> Vec<Effect> {
+        let Some(run) = &state.lab.models.run else {
+            return Vec::new();
+        };
+        let Ok(source) = run.other_source(&state.models) else {
+            return Vec::new();
+        };
+        let asked = AskedComparison {
+            source: Some(source),
+            ..run.asked.clone()
+        };
+        let text = run.text.clone();
+        begin(state, asked, text)
     }
 
     fn run(&self) -> Option<&dyn JobRun> {
@@ -105,6 +133,20 @@ impl ModelsForm {
         (OtherWay::Cache(CacheType::F16), "with an f16 cache"),
         (OtherWay::Cache(CacheType::Q8), "with a q8 cache"),
     ];
+
+    /// Returns the name of a way to compute.
+    pub(in crate::lab::models) fn name_of_way(way: OtherWay) -> &'static str {
+        let mut ways = Self::WAYS.into_iter();
+        let named = ways.find(|(other, _)| *other == way);
+        named.map_or("", |(_, name)| name)
+    }
+
+    /// Returns the way to compute with this name.
+    fn way_named(name: &str) -> Option<OtherWay> {
+        let mut ways = Self::WAYS.into_iter();
+        let named = ways.find(|(_, other)| *other == name);
+        named.map(|(way, _)| way)
+    }
 }
 
 impl Default for ModelsForm {
@@ -120,10 +162,21 @@ impl Default for ModelsForm {
     }
 }
 
+/// What a comparison is asked to do.
+#[derive(Debug, Clone, PartialEq)]
+struct AskedComparison {
+    plan: ComparisonPlan,
+    /// How the other model computes.
+    way: OtherWay,
+    /// Where the other model is, or `None` for a comparison from the history, which names it.
+    source: Option<ModelSource>,
+}
+
 /// A comparison of two models, with the results so far.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelsRun {
     id: GenerationId,
+    asked: AskedComparison,
     /// `None` until the other model is loaded.
     pub compared: Option<ComparedModels>,
     /// The text that both read.
@@ -135,28 +188,43 @@ pub struct ModelsRun {
     /// The selected token.
     pub selected: Option<usize>,
     pub model: ReadyModel,
-    settings: Vec<String>,
 }
 
 impl ModelsRun {
-    /// Creates a comparison that has ended.
-    pub(super) fn ended(
-        compared: ComparedModels,
-        model: ReadyModel,
+    /// Creates a comparison for which nothing was read yet.
+    const fn new(
+        id: GenerationId,
+        asked: AskedComparison,
         text: String,
-        status: RunStatus,
+        model: ReadyModel,
     ) -> Self {
         Self {
-            // No job has this id.
-            id: GenerationId(0),
-            settings: compared.settings.clone(),
-            compared: Some(compared),
+            id,
+            asked,
+            compared: None,
             text,
-            status,
-            loaded: 1.0,
+            status: RunStatus::Waiting,
+            loaded: 0.0,
             selected: None,
             model,
         }
+    }
+
+    /// Returns where its other model is, or that it is needed.
+    fn other_source(&self, models: &Models) -> Result<ModelSource, String> {
+        if let Some(source) = &self.asked.source {
+            return Ok(source.clone());
+        }
+        let compared = self.compared.as_ref();
+        let Some([_, other]) = compared.map(|compared| &compared.models) else {
+            return Err("Needs its other model".to_owned());
+        };
+        let main = models.main.ready();
+        if main.is_some_and(|main| main.info.has_weights_of(other)) {
+            return Ok(models.source.clone());
+        }
+        let source = models.source_of(other);
+        source.ok_or_else(|| format!("Needs {}; open it once, so that it is found", other.name))
     }
 
     /// Returns the vocabulary of the loaded model.
@@ -211,7 +279,7 @@ impl JobRun for ModelsRun {
         match report.take() {
             Some(ComparisonUpdate::Started { facts, model }) => {
                 let models = [Arc::clone(&self.model.info), model];
-                let settings = self.settings.clone();
+                let settings = settings_words(&self.asked.plan.settings);
                 self.compared = Some(ComparedModels::new(models, settings, facts));
             }
             Some(ComparisonUpdate::Read(tokens)) => {
@@ -297,26 +365,27 @@ pub(super) fn models_blocking_reason(state: &AppState) -> Option<String> {
     None
 }
 
-/// Returns the settings of all panes whose choices can be compared, and their descriptions.
-fn compared_settings(state: &AppState) -> (Vec<GenerationConfig>, Vec<String>) {
+/// Returns whether the choices of these settings can be compared.
+fn is_comparable(config: &GenerationConfig) -> bool {
+    MODEL_COMPARISON.runs(&config.chain) && config.chain.validate().is_ok()
+}
+
+/// Returns the settings of all panes whose choices can be compared.
+fn compared_settings(state: &AppState) -> Vec<GenerationConfig> {
     let configs = state.panes.iter().map(|pane| state.config_of(pane));
-    let is_comparable = |config: &GenerationConfig| {
-        MODEL_COMPARISON.runs(&config.chain) && config.chain.validate().is_ok()
-    };
-    let configs: Vec<_> = configs.filter(is_comparable).collect();
-    let words = configs.iter();
-    let words = words.map(|config| chain_words(&config.chain, config.seed));
-    let words = words.collect();
-    (configs, words)
+    configs.filter(is_comparable).collect()
+}
+
+/// Describes settings: "greedy", "T 0.7, seed 42".
+fn settings_words(settings: &[GenerationConfig]) -> Vec<String> {
+    let words = |config: &GenerationConfig| chain_words(&config.chain, config.seed);
+    settings.iter().map(words).collect()
 }
 
 fn compare_models(state: &mut AppState) -> Vec<Effect> {
     if state.lab.is_running(LabTab::Models) || models_blocking_reason(state).is_some() {
         return Vec::new();
     }
-    let Some(model) = state.models.main.ready().cloned() else {
-        return Vec::new();
-    };
     let form = &state.lab.models.form;
     let text = compared_pane(state).and_then(Pane::generation);
     let (text, shown) = match text {
@@ -326,32 +395,30 @@ fn compare_models(state: &mut AppState) -> Vec<Effect> {
             form.typed.clone(),
         ),
     };
-    let other = OtherModel {
-        source: form.source.clone().unwrap_or(state.models.source.clone()),
+    let asked = AskedComparison {
+        plan: ComparisonPlan {
+            text,
+            settings: compared_settings(state),
+        },
         way: form.way,
+        source: form.source.clone().or(Some(state.models.source.clone())),
     };
-    let (configs, settings) = compared_settings(state);
+    begin(state, asked, shown)
+}
+
+/// Runs a comparison of this text with the loaded model.
+fn begin(state: &mut AppState, asked: AskedComparison, text: String) -> Vec<Effect> {
+    let main = state.models.main.ready().cloned();
+    let (Some(model), Some(source)) = (main, asked.source.clone()) else {
+        return Vec::new();
+    };
+    let way = asked.way;
+    let other = Some(OtherModel { source, way });
     state.last_id += 1;
     let id = GenerationId(state.last_id);
-    state.lab.models.run = Some(ModelsRun {
-        id,
-        compared: None,
-        text: shown,
-        status: RunStatus::Waiting,
-        loaded: 0.0,
-        selected: None,
-        model,
-        settings,
-    });
-    let plan = ComparisonPlan {
-        text,
-        settings: configs,
-    };
-    vec![Effect::Send(Request::RunJob {
-        id,
-        plan: AnyPlan::new(plan),
-        other: Some(other),
-    })]
+    let plan = AnyPlan::new(asked.plan.clone());
+    state.lab.models.run = Some(ModelsRun::new(id, asked, text, model));
+    vec![Effect::Send(Request::RunJob { id, plan, other })]
 }
 
 /// Returns the name of a model file or folder.
