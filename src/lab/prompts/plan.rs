@@ -18,14 +18,24 @@ pub struct TasksPlan {
     pub tasks: Vec<TaskText>,
     /// The settings under which answers are drawn.
     pub drawn: Vec<ChainConfig>,
-    /// How many answers to draw for each task and each of these settings. A setting without chance
-    /// gets one.
+    /// How many answers to draw for each task and each of these settings.
     pub n_answers: usize,
     /// The settings under which the probability of a right answer is computed.
     pub exact: Vec<ChainConfig>,
     /// The seed of the list, from which each task has its own.
     pub seed: u64,
     pub limits: Limits,
+}
+
+impl TasksPlan {
+    /// Returns how many of these answers a setting gets: one if nothing is left to chance.
+    pub fn n_answers_of(n_answers: usize, chain: &ChainConfig) -> usize {
+        if chain.leaves_chance() {
+            n_answers
+        } else {
+            n_answers.min(1)
+        }
+    }
 }
 
 /// How large a run is.
@@ -124,16 +134,20 @@ pub enum TaskNews {
     Read(ReadPrompt),
     /// How likely a right answer is, under each of the settings.
     Exact(ExactFound),
-    /// Answers were written.
+    /// Answers were written, or have failed.
     Answered(Vec<SweepText>),
     /// The model can't answer it.
     Refused { error: String },
+    /// How long a token of the answers under these settings took.
+    Timed {
+        /// The indices of settings whose answers were drawn in one batch.
+        settings: Vec<usize>,
+        secs_per_token: f64,
+    },
     /// Nothing more follows about it.
     Done {
         /// How long the engine has worked on it, in seconds.
         secs: f64,
-        /// How much of that it drew answers.
-        drawing_secs: f64,
     },
 }
 

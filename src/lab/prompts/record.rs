@@ -156,6 +156,13 @@ impl TasksRecord<'_> {
             let answers = results.answers(task, pane).iter().map(answer_json);
             answers.collect::<Vec<_>>()
         });
+        let missing = results.unanswered(task).iter().map(|(settings, error)| {
+            let pane = results.settings_at(*settings);
+            json!({
+                "pane": pane.map(|pane| &pane.letter),
+                "error": error,
+            })
+        });
         json!({
             "line": own.line,
             "prompt": prompt_json(&own.prompt),
@@ -163,6 +170,7 @@ impl TasksRecord<'_> {
             "is_judged": own.is_judged,
             "seed": task_seed(results.seed, task),
             "error": results.error(task),
+            "unanswered": missing.collect::<Vec<_>>(),
             "exact": shares,
             "answers": answers.collect::<Vec<_>>(),
         })

@@ -37,10 +37,13 @@ pub(super) fn answers_ui(
     shown: usize,
 ) -> Option<usize> {
     let theme = Theme::of(ui);
-    if let Some(error) = results.error(task) {
+    let error = results.error_of(task, pane);
+    if let Some(error) = error {
         let words = Face::Small.text(capitalize(error)).color(theme.error);
         ui.add(Label::new(words).wrap());
-        return None;
+        if results.answers(task, pane).is_empty() {
+            return None;
+        }
     }
     let fork = results.fork(task, pane);
     let is_judged = results.tasks().get(task).is_some_and(|own| own.is_judged);

@@ -112,7 +112,7 @@ impl TasksRun {
 
     fn add(&mut self, update: TaskUpdate) {
         let done = match update.news {
-            TaskNews::Done { secs, .. } => Some(secs),
+            TaskNews::Done { secs } => Some(secs),
             TaskNews::Refused { .. } => Some(0.0),
             _ => None,
         };
@@ -317,7 +317,7 @@ impl JobRun for SweepRun {
         let Some(update): Option<TaskUpdate> = report.take() else {
             return;
         };
-        if let TaskNews::Done { secs, .. } = update.news {
+        if let TaskNews::Done { secs } = update.news {
             self.secs += secs;
         }
         self.results.add(update);

@@ -96,6 +96,7 @@ impl TaskResults {
             |(found, task): &&(&Found, &Task)| task.is_judged && found.error.is_none();
         let counts = Counts {
             answers: n_answers.map(Vec::len).sum(),
+            missing: 0,
             done: done.len(),
             refused: kept
                 .found
@@ -104,7 +105,7 @@ impl TaskResults {
                 .count(),
             comparable: done.iter().filter(is_comparable).count(),
         };
-        Ok(Self {
+        let mut results = Self {
             shared: SharedText::of(&tasks),
             counts,
             tasks,
@@ -114,6 +115,14 @@ impl TaskResults {
             seed: kept.seed,
             vocabulary: Arc::new(kept.pieces.vocabulary()?),
             found: kept.found,
-        })
+        };
+        let missing = (0..results.found.len()).flat_map(|task| {
+            let unanswered = results.unanswered(task).iter();
+            unanswered.map(move |(settings, _)| (task, *settings))
+        });
+        let missing: Vec<(usize, usize)> = missing.collect();
+        let n_missing = |(task, settings): &(usize, usize)| results.n_missing(*task, *settings);
+        results.counts.missing = missing.iter().map(n_missing).sum();
+        Ok(results)
     }
 }

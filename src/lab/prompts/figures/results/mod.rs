@@ -82,9 +82,12 @@ struct Found {
     exact: Option<ExactFound>,
     /// The answers under each of the settings.
     answers: Vec<Vec<JudgedAnswer>>,
-    /// How long the engine drew its answers, in seconds.
+    /// How long a token of the answers under each of the settings took, in seconds.
     #[serde(default)]
-    drawing_secs: f64,
+    secs_per_token: Vec<f64>,
+    /// The settings under which answers are missing, by their index, and why.
+    #[serde(default)]
+    unanswered: Vec<(usize, String)>,
     /// Why the model can't answer it.
     error: Option<String>,
     is_done: bool,
@@ -112,6 +115,8 @@ pub struct TaskResults {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Counts {
     answers: usize,
+    /// How many answers an error has prevented.
+    missing: usize,
     done: usize,
     refused: usize,
     comparable: usize,
@@ -180,7 +185,10 @@ impl TaskResults {
             TaskNews::Exact(exact) => found.exact = Some(exact),
             TaskNews::Answered(texts) => {
                 for text in texts {
-                    self.judge(task, text);
+                    match text.finish {
+                        FinishReason::Failed { error } => self.note_missing(task, text.cell, error),
+                        _ => self.judge(task, text),
+                    }
                 }
             }
             TaskNews::Refused { error } => {
@@ -188,11 +196,38 @@ impl TaskResults {
                 self.counts.refused += 1;
                 self.end(task);
             }
-            TaskNews::Done { drawing_secs, .. } => {
-                found.drawing_secs = drawing_secs;
-                self.end(task);
+            TaskNews::Timed {
+                settings,
+                secs_per_token,
+            } => {
+                found.secs_per_token.resize(found.answers.len(), 0.0);
+                for index in settings {
+                    if let Some(secs) = found.secs_per_token.get_mut(index) {
+                        *secs = secs_per_token;
+                    }
+                }
             }
+            TaskNews::Done { .. } => self.end(task),
         }
+    }
+
+    /// Notes that an answer has failed. The first reason is kept.
+    fn note_missing(&mut self, task: usize, settings: usize, error: String) {
+        let Some(found) = self.found.get_mut(task) else {
+            return;
+        };
+        self.counts.missing += 1;
+        let mut known = found.unanswered.iter();
+        if known.all(|(other, _)| *other != settings) {
+            found.unanswered.push((settings, error));
+        }
+    }
+
+    /// Returns how many answers to a task are missing under settings that get no more of them.
+    fn n_missing(&self, task: usize, settings: usize) -> usize {
+        let all = self.settings_at(settings).map(|pane| self.n_answers_of(pane));
+        let n_answers = self.answers(task, settings).len();
+        all.unwrap_or_default().saturating_sub(n_answers)
     }
 
     /// Marks a task as done.
@@ -272,19 +307,30 @@ impl TaskResults {
         selected.or_else(wrong).unwrap_or(0)
     }
 
-    /// Returns how long each token of the answers to each task took, in seconds.
-    pub fn secs_per_token(&self) -> Vec<f64> {
-        let of_task = |found: &Found| {
-            let answers = found.answers.iter().flatten();
-            let n_tokens: usize = answers.map(|answer| answer.tokens.len()).sum();
-            found.drawing_secs / n_tokens.max(1) as f64
-        };
-        self.found.iter().map(of_task).collect()
+    /// Returns how long a token of the answers to a task took, in seconds.
+    pub fn secs_per_token(&self, task: usize, settings: usize) -> f64 {
+        let found = self.found.get(task);
+        let secs = found.and_then(|found| found.secs_per_token.get(settings));
+        secs.copied().unwrap_or_default()
     }
 
     /// Returns why the model can't answer a task.
     pub fn error(&self, task: usize) -> Option<&str> {
         self.found.get(task)?.error.as_deref()
+    }
+
+    /// Returns why answers to a task are missing under one of the settings.
+    pub fn error_of(&self, task: usize, pane: usize) -> Option<&str> {
+        let unanswered = self.unanswered(task).iter();
+        let own = unanswered.filter(|(settings, _)| *settings == pane);
+        let mut own = own.map(|(_, error)| error.as_str());
+        own.next().or_else(|| self.error(task))
+    }
+
+    /// Returns the settings under which answers to a task are missing, by their index, and why.
+    pub fn unanswered(&self, task: usize) -> &[(usize, String)] {
+        let found = self.found.get(task);
+        found.map(|found| found.unanswered.as_slice()).unwrap_or_default()
     }
 
     /// Returns what is known about the probability of a right answer to a task.
@@ -309,9 +355,9 @@ impl TaskResults {
     }
 
     /// Returns how many answers to a task are right, and how many there are. `None` before the
-    /// first one, and if the task isn't judged.
+    /// first one, if the task isn't judged, and if an error has prevented some of them.
     pub fn n_right(&self, task: usize, pane: usize) -> Option<(usize, usize)> {
-        if !self.tasks.get(task)?.is_judged {
+        if !self.tasks.get(task)?.is_judged || self.error_of(task, pane).is_some() {
             return None;
         }
         let answers = self.answers(task, pane);
@@ -358,13 +404,15 @@ impl TaskResults {
     pub fn n_done(&self) -> (usize, usize) {
         let Counts {
             answers: done,
+            missing,
             refused,
             ..
         } = self.counts;
         let each = self.settings().map(|pane| self.n_answers_of(pane));
         let each: usize = each.sum();
         let n_tasks = self.tasks.len() - refused;
-        (done, each.saturating_mul(n_tasks).max(done))
+        let all = each.saturating_mul(n_tasks).saturating_sub(missing);
+        (done, all.max(done))
     }
 
     /// Returns the number of tasks about which nothing more follows.
@@ -401,11 +449,7 @@ impl TaskResults {
 
     /// Returns how many answers to each task settings get: one if nothing is left to chance.
     pub fn n_answers_of(&self, pane: &JudgedPane) -> usize {
-        if pane.chain.is_greedy() {
-            self.n_answers.min(1)
-        } else {
-            self.n_answers
-        }
+        TasksPlan::n_answers_of(self.n_answers, &pane.chain)
     }
 
     /// Returns where the right and the wrong answers to a task part.
