@@ -122,6 +122,8 @@ impl TasksRecord<'_> {
             "pane": pane.letter,
             "name": pane.name,
             "settings": words(pane),
+            "model": pane.model,
+            "not_applied": pane.not_applied,
             "share_right": share.map(|share| share.share),
             "interval": share.and_then(|share| share.interval).map(ends),
             "n_tokens": self.reading.overview.get(index).map(|row| row.n_tokens),

@@ -230,7 +230,11 @@ fn refusals(results: &TaskResults) -> Vec<String> {
     let mut lines = Vec::new();
     for (task, own) in results.tasks().iter().enumerate() {
         let line = own.line;
-        lines.extend(results.error(task).map(|error| format!("Line {line}: {error}")));
+        lines.extend(
+            results
+                .error(task)
+                .map(|error| format!("Line {line}: {error}")),
+        );
         lines.extend(results.unanswered(task).iter().map(|(settings, error)| {
             let pane = results.settings_at(*settings);
             let letter = pane.map_or("", |pane| &pane.letter);

@@ -27,9 +27,9 @@ enum Way {
 
 impl AnswerGroup {
     /// Divides settings into groups. Fails if answers can't be drawn under one of them.
-    pub(super) fn all(chains: &[ChainConfig]) -> Result<Vec<Self>, Refusal> {
+    pub(super) fn all(plan: &TasksPlan) -> Result<Vec<Self>, Refusal> {
         let mut groups: Vec<Self> = Vec::new();
-        for (index, chain) in chains.iter().enumerate() {
+        for (index, chain) in plan.local() {
             let way = match MANY_TEXTS.lacks(chain) {
                 Some(Need::SeveralTexts) => Way::AsPanes,
                 _ => Way::SharedRows,
@@ -41,7 +41,7 @@ impl AnswerGroup {
                 let mut members = group
                     .settings
                     .iter()
-                    .filter_map(|index| chains.get(*index));
+                    .filter_map(|index| plan.drawn.get(*index));
                 let fits = way == Way::AsPanes || members.all(|other| share_rows(other, chain));
                 group.way == way && fits
             });
@@ -79,10 +79,12 @@ impl AnswerGroup {
             .start(context.model, None),
             Way::AsPanes => {
                 let texts = self.texts(plan).into_iter();
-                let texts = texts.map(|(settings, index)| GenerationConfig {
-                    chain: plan.drawn.get(settings).cloned().unwrap_or_default(),
-                    seed: seed.wrapping_add(index as u64),
-                    limits: plan.limits.clone(),
+                let texts = texts.filter_map(|(settings, index)| {
+                    Some(GenerationConfig {
+                        chain: plan.drawn.get(settings)?.clone(),
+                        seed: seed.wrapping_add(index as u64),
+                        limits: plan.limits.clone(),
+                    })
                 });
                 PaneTextsPlan {
                     prompt: text.prompt.clone(),

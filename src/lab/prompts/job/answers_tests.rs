@@ -47,6 +47,7 @@ fn answers(settings: &[&str]) -> Result<Vec<Vec<SweepText>>, EngineError> {
         drawn: chains.clone(),
         n_answers: 3,
         exact: chains,
+        served: Vec::new(),
         seed: 42,
         limits: limits(),
     };
@@ -97,7 +98,8 @@ fn pane(prompt: &str, words: &str, seed: u64) -> Vec<TokenId> {
 /// Returns the answers under the settings at this index: their seeds and tokens.
 fn of(texts: &[SweepText], cell: usize) -> Vec<(usize, &[TokenId])> {
     let own = texts.iter().filter(|text| text.cell == cell);
-    own.map(|text| (text.seed, text.tokens.as_slice())).collect()
+    own.map(|text| (text.seed, text.tokens.as_slice()))
+        .collect()
 }
 
 #[test]
@@ -156,7 +158,12 @@ fn a_grammar_holds_for_its_own_settings_only() {
 
 #[test]
 fn settings_may_be_guided_by_different_things() {
-    let found = answers(&["sample", "sample, guide 1.5", "sample, guide 1.5 against \"The cat\""]).unwrap();
+    let found = answers(&[
+        "sample",
+        "sample, guide 1.5",
+        "sample, guide 1.5 against \"The cat\"",
+    ])
+    .unwrap();
     for texts in &found {
         assert_eq!(texts.len(), 3 * 3);
         assert_ne!(of(texts, 1), of(texts, 2));

@@ -34,13 +34,13 @@ impl JobPlan for TasksPlan {
         model: &LoadedModel,
         _other: Option<LoadedModel>,
     ) -> Result<Box<dyn Job>, EngineError> {
-        for chain in &self.drawn {
+        for (_, chain) in self.local() {
             // Fails if the model lacks the tags of a thinking budget.
             model.spelled(chain)?;
         }
         Ok(Box::new(TasksJob {
-            groups: AnswerGroup::all(&self.drawn)?,
-            chains: ExactChains::new(&self.exact, self.tasks.len(), model)?,
+            groups: AnswerGroup::all(self)?,
+            chains: ExactChains::new(self, model)?,
             plan: self.clone(),
             task: 0,
             stage: Stage::Beginning,

@@ -5,6 +5,7 @@ mod fork;
 mod form;
 mod kept;
 mod lesson;
+mod parts;
 mod prepared;
 mod run;
 
@@ -18,11 +19,12 @@ pub use self::kept::KeptAnswers;
 pub use self::run::{SweepRun, TaskRuns, TasksRun};
 
 pub(super) use self::form::task_text;
+pub(super) use self::parts::{RunPart, RunParts};
 use self::prepared::PreparedTasks;
 use crate::decoding::ChainConfig;
-use crate::generation::GenerationId;
 use crate::generation::formatting::pane_letter;
-use crate::lab::open_pane::{open_pane_with, open_prompt_with};
+use crate::generation::{GenerationId, PaneModel, in_sentence};
+use crate::lab::open_pane::{NewPane, open_pane_with, open_prompt_with};
 use crate::lab::prompts::TasksPlan;
 use crate::lab::prompts::figures::tasks::Task;
 use crate::lab::prompts::figures::{JudgedPane, TaskResults, TaskSweep};
@@ -203,7 +205,29 @@ pub(super) fn blocking_reason(state: &AppState) -> Option<String> {
     let chains = state.panes.iter().map(|pane| &pane.settings.chain);
     let mut errors = chains.filter_map(|chain| chain.validate().err());
     let error = errors.next().map(|error| error.to_string());
-    error.or_else(|| state.several_models_reason(&state.panes))
+    error.or_else(|| hosts_reason(state))
+}
+
+/// Returns why one of the panes can't answer a list where it runs. Servers draw answers; what is
+/// computed needs the main model.
+fn hosts_reason(state: &AppState) -> Option<String> {
+    if state.lab.prompts.view == TaskView::AnySetting {
+        return state.several_models_reason(&state.panes);
+    }
+    let mut chosen = state.panes.iter().filter_map(|pane| {
+        let model = state.models.chosen(&pane.settings)?;
+        Some((pane, model))
+    });
+    chosen.find_map(|(pane, model)| {
+        let letter = pane_letter(pane.place);
+        if model.served().is_none() {
+            return Some(format!(
+                "A list runs with the main model and on servers, but {letter} uses another model"
+            ));
+        }
+        let reason = state.models.own_blocking_reason(pane, state.prompt.mode)?;
+        Some(format!("{letter}: {}", in_sentence(&reason)))
+    })
 }
 
 /// Returns why a run can't have what is varied, or this size.
@@ -254,12 +278,22 @@ fn ready(state: &mut AppState) -> Option<Ready> {
     let model = state.models.main.ready()?.clone();
     let prompts = &state.lab.prompts;
     let tasks = Arc::clone(&prompts.form.tasks().ok()?.tasks);
-    let panes = state.panes.placed().map(|(place, pane)| JudgedPane {
-        letter: pane_letter(place),
-        name: pane.settings.name.clone(),
-        chain: pane.settings.chain.clone(),
+    let panes = state.panes.placed().map(|(place, pane)| {
+        let chosen = state.models.chosen(&pane.settings);
+        JudgedPane {
+            letter: pane_letter(place),
+            name: pane.settings.name.clone(),
+            chain: pane.settings.chain.clone(),
+            served: chosen.and_then(PaneModel::served).cloned(),
+            model: None,
+            not_applied: Vec::new(),
+        }
     });
     let panes: Vec<JudgedPane> = panes.collect();
+    let served = (0..panes.len()).filter(|index| {
+        let pane = panes.get(*index);
+        pane.is_some_and(|pane| pane.served.is_some())
+    });
     let chains: Vec<ChainConfig> = panes.iter().map(|pane| pane.chain.clone()).collect();
     let form = &state.prompt.to_text().form;
     let plan = TasksPlan {
@@ -269,6 +303,7 @@ fn ready(state: &mut AppState) -> Option<Ready> {
             .collect::<Result<_, _>>()
             .ok()?,
         exact: chains.clone(),
+        served: served.collect(),
         drawn: chains,
         n_answers: prompts.form.n_answers,
         seed: state.seed,
@@ -296,9 +331,25 @@ fn run_table(state: &mut AppState) -> Vec<Effect> {
     else {
         return Vec::new();
     };
+    let last_id = &mut state.last_id;
+    let parts = RunPart::all(&plan, &panes, || {
+        *last_id += 1;
+        GenerationId(*last_id)
+    });
+    let mut effects = Vec::new();
+    for part in &parts {
+        match &part.server {
+            None => effects.push(Effect::Send(Request::run_job(part.id, plan.clone()))),
+            Some(served) => {
+                let list = (part.id, Arc::new(part.list(&plan)));
+                effects.extend(state.answer_list(served, list));
+            }
+        }
+    }
     let results = TaskResults::new(tasks, panes, &plan, Arc::clone(&model.vocabulary));
-    state.lab.prompts.runs.table = Some(TasksRun::new(id, results, plan.limits.clone(), model));
-    vec![Effect::Send(Request::run_job(id, plan))]
+    let run = TasksRun::new(id, results, plan.limits, model).with_parts(parts);
+    state.lab.prompts.runs.table = Some(run);
+    effects
 }
 
 /// Computes the share of right answers over what is varied: draws answers, or only adds up
@@ -349,12 +400,12 @@ fn open_answer(
     let form = state.prompt.to_text().form;
     let found = state.lab.prompts.runs.shown(view);
     let found = found.and_then(|(results, limits)| {
-        let chain = results.settings_at(pane)?.chain.clone();
+        let settings = results.settings_at(pane)?.clone();
         let task_text = task_text(results.tasks().get(task)?, &form).ok()?;
         let seed = results.answers(task, pane).get(answer)?.seed;
-        Some((task_text.prompt, chain, seed, limits.clone()))
+        Some((task_text.prompt, settings, seed, limits.clone()))
     });
-    let Some((prompt, chain, seed, limits)) = found else {
+    let Some((prompt, settings, seed, limits)) = found else {
         return Vec::new();
     };
     if state.limits != limits {
@@ -363,15 +414,16 @@ fn open_answer(
         let words = "The token limit and the stop strings are those of the list now";
         state.notify(Notice::hint(words));
     }
-    open_prompt_with(state, prompt, chain, seed)
+    let pane = NewPane::of(settings, seed);
+    open_prompt_with(state, prompt, pane)
 }
 
 /// Adds a pane with settings of the table or the sweep.
 fn use_settings(state: &mut AppState, pane: usize, view: TaskView) -> Vec<Effect> {
     let shown = state.lab.prompts.runs.shown(view);
-    let chain = shown.and_then(|(results, _)| Some(results.settings_at(pane)?.chain.clone()));
-    match chain {
-        Some(chain) => open_pane_with(state, chain, state.seed),
+    let settings = shown.and_then(|(results, _)| results.settings_at(pane).cloned());
+    match settings {
+        Some(settings) => open_pane_with(state, NewPane::of(settings, state.seed)),
         None => Vec::new(),
     }
 }

@@ -2,6 +2,7 @@
 
 pub(super) mod forks;
 mod long_lists;
+pub(super) mod served;
 pub(super) mod sweeps;
 
 use std::sync::Arc;

@@ -1,8 +1,10 @@
 //! Tasks, the settings under which they are answered, and the answers as they arrive.
 
+mod arrivals;
 mod fork;
 mod kept;
 mod own_words;
+mod served;
 #[cfg(test)]
 mod tests;
 
@@ -13,16 +15,15 @@ use serde::{Deserialize, Serialize};
 pub use self::fork::Fork;
 pub use self::kept::KeptTasks;
 use self::own_words::SharedText;
+use self::served::ServedTokens;
 use super::answer::AnswerText;
-use super::checks::{Answer, Verdict, judge_all};
+use super::checks::Verdict;
 use super::statistics::PromptShare;
 use super::tasks::Task;
 use crate::decoding::{ChainConfig, TokenId};
 use crate::generation::formatting::place_of_letter;
-use crate::generation::{FinishReason, SweepText, Vocabulary};
-use crate::lab::prompts::{
-    ExactFound, ExactShare, ReadPrompt, TaskNews, TaskUpdate, TasksPlan, task_seed,
-};
+use crate::generation::{FinishReason, ModelInfo, ServedModel, Vocabulary};
+use crate::lab::prompts::{ExactFound, ExactShare, ReadPrompt, TasksPlan};
 
 /// The maximum number of words that are shown of an expected answer.
 const N_EXPECTED: usize = 40;
@@ -34,12 +35,35 @@ pub struct JudgedPane {
     pub letter: String,
     pub name: String,
     pub chain: ChainConfig,
+    /// The server that answers, or `None` for the model on this computer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub served: Option<ServedModel>,
+    /// The server’s model, once it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<Arc<ModelInfo>>,
+    /// The settings that the server's own sampler lacks or applies otherwise.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_applied: Vec<String>,
 }
 
 /// More places than a window has panes.
 const N_PLACES: usize = 702;
 
 impl JudgedPane {
+    /// Says which server answers, and which settings its own sampler does not apply.
+    pub fn served_words(&self) -> Option<String> {
+        let host = self.served.as_ref()?.host();
+        let server = match &self.model {
+            Some(model) => format!("Answered by {} at {host}", model.name),
+            None => format!("Answered by {host}"),
+        };
+        Some(if self.not_applied.is_empty() {
+            server
+        } else {
+            format!("{server}; not applied: {}", self.not_applied.join(", "))
+        })
+    }
+
     /// Returns the place that its letter stands for, which determines its color.
     fn place(&self) -> Option<usize> {
         place_of_letter(&self.letter, N_PLACES)
@@ -90,6 +114,9 @@ struct Found {
     unanswered: Vec<(usize, String)>,
     /// Why the model can't answer it.
     error: Option<String>,
+    /// How many parts of the run have done it.
+    #[serde(skip)]
+    n_parts_done: usize,
     is_done: bool,
 }
 
@@ -104,6 +131,9 @@ pub struct TaskResults {
     /// The seed of the list.
     pub seed: u64,
     vocabulary: Arc<Vocabulary>,
+    served: ServedTokens,
+    /// How many hosts answer each task: the engine and each server.
+    n_parts: usize,
     found: Vec<Found>,
     /// What all prompts have in common.
     shared: SharedText,
@@ -139,7 +169,16 @@ impl TaskResults {
             answers: vec![Vec::new(); panes.len()],
             ..Found::default()
         };
+        let mut hosts: Vec<Option<&ServedModel>> = Vec::new();
+        for pane in &panes {
+            let host = pane.served.as_ref().filter(|_| plan.n_answers > 0);
+            if !hosts.contains(&host) {
+                hosts.push(host);
+            }
+        }
         Self {
+            n_parts: hosts.len(),
+            served: ServedTokens::default(),
             found: vec![nothing; tasks.len()],
             shared: SharedText::of(&tasks),
             counts: Counts::default(),
@@ -174,111 +213,6 @@ impl TaskResults {
         self.panes.get(index).or_else(cell)
     }
 
-    /// Adds what the engine reports.
-    pub fn add(&mut self, update: TaskUpdate) {
-        let TaskUpdate { task, news } = update;
-        let Some(found) = self.found.get_mut(task) else {
-            return;
-        };
-        match news {
-            TaskNews::Read(prompt) => found.prompt = Some(prompt),
-            TaskNews::Exact(exact) => found.exact = Some(exact),
-            TaskNews::Answered(texts) => {
-                for text in texts {
-                    match text.finish {
-                        FinishReason::Failed { error } => self.note_missing(task, text.cell, error),
-                        _ => self.judge(task, text),
-                    }
-                }
-            }
-            TaskNews::Refused { error } => {
-                found.error = Some(error);
-                self.counts.refused += 1;
-                self.end(task);
-            }
-            TaskNews::Timed {
-                settings,
-                secs_per_token,
-            } => {
-                found.secs_per_token.resize(found.answers.len(), 0.0);
-                for index in settings {
-                    if let Some(secs) = found.secs_per_token.get_mut(index) {
-                        *secs = secs_per_token;
-                    }
-                }
-            }
-            TaskNews::Done { .. } => self.end(task),
-        }
-    }
-
-    /// Notes that an answer has failed. The first reason is kept.
-    fn note_missing(&mut self, task: usize, settings: usize, error: String) {
-        let Some(found) = self.found.get_mut(task) else {
-            return;
-        };
-        self.counts.missing += 1;
-        let mut known = found.unanswered.iter();
-        if known.all(|(other, _)| *other != settings) {
-            found.unanswered.push((settings, error));
-        }
-    }
-
-    /// Returns how many answers to a task are missing under settings that get no more of them.
-    fn n_missing(&self, task: usize, settings: usize) -> usize {
-        let all = self.settings_at(settings).map(|pane| self.n_answers_of(pane));
-        let n_answers = self.answers(task, settings).len();
-        all.unwrap_or_default().saturating_sub(n_answers)
-    }
-
-    /// Marks a task as done.
-    fn end(&mut self, task: usize) {
-        let (Some(own), Some(found)) = (self.tasks.get(task), self.found.get_mut(task)) else {
-            return;
-        };
-        if !found.is_done {
-            found.is_done = true;
-            self.counts.done += 1;
-            self.counts.comparable += usize::from(own.is_judged && found.error.is_none());
-        }
-    }
-
-    /// Judges an answer.
-    fn judge(&mut self, index: usize, text: SweepText) {
-        let (Some(task), Some(found)) = (self.tasks.get(index), self.found.get_mut(index)) else {
-            return;
-        };
-        let rendered = found.prompt.as_ref().map_or("", |prompt| &prompt.rendered);
-        let answer = AnswerText::of(&text, rendered, &self.vocabulary);
-        let verdict = judge_all(
-            &task.checks,
-            Answer {
-                text: &answer.text,
-                is_complete: answer.is_complete,
-            },
-        );
-        let n = text.measures.len();
-        let bits = text
-            .measures
-            .iter()
-            .map(|token| f64::from(token.surprise_bits));
-        let bits: f64 = bits.sum();
-        if let Some(answers) = found.answers.get_mut(text.cell) {
-            self.counts.answers += 1;
-            answers.push(JudgedAnswer {
-                seed: task_seed(self.seed, index).wrapping_add(text.seed as u64),
-                tokens: text.tokens,
-                answer,
-                verdict,
-                finish: text.finish,
-                grammar_complete: text.grammar_complete,
-                // A sum of zeros must not be shown as −0.
-                surprise_bits: (n > 0).then(|| bits / n as f64 + 0.0),
-            });
-            // Texts end in the order of their lengths.
-            answers.sort_by_key(|answer| answer.seed);
-        }
-    }
-
     pub fn tasks(&self) -> &[Task] {
         &self.tasks
     }
@@ -290,6 +224,35 @@ impl TaskResults {
 
     pub fn vocabulary(&self) -> &Arc<Vocabulary> {
         &self.vocabulary
+    }
+
+    /// Returns the vocabulary of the answers under one of the settings.
+    pub fn vocabulary_of(&self, settings: usize) -> &Vocabulary {
+        if self.is_served(settings) {
+            self.served.vocabulary()
+        } else {
+            &self.vocabulary
+        }
+    }
+
+    /// Returns whether a server answers under these settings.
+    pub fn is_served(&self, settings: usize) -> bool {
+        let settings = self.settings_at(settings);
+        settings.is_some_and(|settings| settings.served.is_some())
+    }
+
+    /// Notes with which model a server answers under these settings.
+    pub fn note_model(&mut self, pane: usize, model: &Arc<ModelInfo>) {
+        if let Some(pane) = self.panes.get_mut(pane) {
+            pane.model = Some(Arc::clone(model));
+        }
+    }
+
+    /// Notes which of these settings the server's own sampler lacks or applies otherwise.
+    pub fn note_not_applied(&mut self, pane: usize, not_applied: Vec<String>) {
+        if let Some(pane) = self.panes.get_mut(pane) {
+            pane.not_applied = not_applied;
+        }
     }
 
     /// Returns the answers to a task under one of the settings, in the order of their seeds.
@@ -330,7 +293,9 @@ impl TaskResults {
     /// Returns the settings under which answers to a task are missing, by their index, and why.
     pub fn unanswered(&self, task: usize) -> &[(usize, String)] {
         let found = self.found.get(task);
-        found.map(|found| found.unanswered.as_slice()).unwrap_or_default()
+        found
+            .map(|found| found.unanswered.as_slice())
+            .unwrap_or_default()
     }
 
     /// Returns what is known about the probability of a right answer to a task.

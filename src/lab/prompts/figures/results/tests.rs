@@ -24,12 +24,16 @@ fn results() -> TaskResults {
         letter: letter.to_owned(),
         name: format!("Settings {letter}"),
         chain,
+        served: None,
+        model: None,
+        not_applied: Vec::new(),
     });
     let plan = TasksPlan {
         tasks: Vec::new(),
         drawn: Vec::new(),
         n_answers: 3,
         exact: Vec::new(),
+        served: Vec::new(),
         seed: 7,
         limits: Limits::default(),
     };

@@ -165,8 +165,7 @@ fn cost_words(state: &AppState) -> Option<String> {
         return sweep_words(form, &tasks, state.panes.len());
     }
     let panes = state.panes.iter();
-    let n_each =
-        panes.map(|pane| TasksPlan::n_answers_of(form.n_answers, &pane.settings.chain));
+    let n_each = panes.map(|pane| TasksPlan::n_answers_of(form.n_answers, &pane.settings.chain));
     let answers = counted(n_each.sum(), "answer");
     let tokens = grouped(form.n_tokens as f64);
     Some(format!("{tasks} × {answers} of at most {tokens} tokens."))
