@@ -24,7 +24,7 @@ const MAX_EVENTS_PER_TURN: usize = 256;
 
 /// Where the panes of a run are generated.
 #[derive(Debug, Default)]
-pub(super) struct Hosts {
+pub(crate) struct Hosts {
     /// The servers, each of them once.
     pub servers: Vec<ServerConfig>,
     /// For each pane, the index of its server, or `None` if it runs on this computer.
@@ -296,7 +296,8 @@ impl ServerHost {
                     console::note(note);
                 }
             }
-            ServerEvent::Panicked { .. }
+            ServerEvent::Job { .. }
+            | ServerEvent::Panicked { .. }
             | ServerEvent::Connected { .. }
             | ServerEvent::ConnectFailed { .. } => {}
         }

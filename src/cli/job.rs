@@ -1,12 +1,93 @@
-//! Runs a job on the engine's thread, whatever its experiment.
+//! Runs jobs on the engine's thread and on those of servers, whatever their experiment.
+
+use std::time::Duration;
 
 use super::failure::Failure;
 use super::pane_run::{Console, Engine, SIGNAL_PAUSE};
 use super::progress::Progress;
 use crate::generation::GenerationId;
-use crate::worker::{Event, JobData, JobPlan, JobUpdate, Request};
+use crate::worker::{
+    Event, JobData, JobPlan, JobUpdate, Request, ServerEvent, ServerRequest, ServerWorker, Worker,
+};
 
 const ID: GenerationId = GenerationId(0);
+
+/// How long one of several hosts is waited for while the others may have updates.
+const TURN: Duration = Duration::from_millis(5);
+
+/// The maximum number of updates that one host hands over before it is the others' turn.
+const MAX_UPDATES_PER_TURN: usize = 256;
+
+/// What does a job.
+pub(crate) enum JobHost<'a> {
+    Engine(&'a mut Worker),
+    Server(&'a mut ServerWorker),
+}
+
+impl JobHost<'_> {
+    fn stop(&mut self, id: GenerationId) {
+        match self {
+            Self::Engine(worker) => worker.send(Request::StopJob(id)),
+            Self::Server(worker) => worker.send(ServerRequest::Stop(id)),
+        }
+    }
+
+    /// Waits for the next update, but at most this long.
+    fn update(&mut self, wait: Duration) -> Option<JobUpdate> {
+        let lost = match self {
+            Self::Engine(worker) => match worker.wait_at_most(wait) {
+                Some(Some(Event::Job { update, .. })) => return Some(update),
+                Some(Some(Event::Panicked { message })) => {
+                    format!("the engine stopped unexpectedly: {message}")
+                }
+                Some(_) => return None,
+                None => "the engine stopped unexpectedly".to_owned(),
+            },
+            Self::Server(worker) => match worker.wait_at_most(wait) {
+                Some(Some(ServerEvent::Job { update, .. })) => return Some(update),
+                Some(Some(ServerEvent::Panicked { message })) => {
+                    format!("Quartet failed unexpectedly: {message}")
+                }
+                Some(_) => return None,
+                None => "the connection ended unexpectedly".to_owned(),
+            },
+        };
+        Some(JobUpdate::failed(lost))
+    }
+}
+
+/// Hands over everything that jobs report until all have ended. They were requested already. Ctrl+C
+/// stops them and keeps what they have reported.
+pub(crate) fn run_jobs(
+    mut jobs: Vec<(GenerationId, JobHost<'_>)>,
+    console: &mut Console,
+    mut on_update: impl FnMut(GenerationId, JobUpdate, &mut Progress),
+) {
+    let mut stopping = false;
+    let pause = if jobs.len() > 1 { TURN } else { SIGNAL_PAUSE };
+    while !jobs.is_empty() {
+        jobs.retain_mut(|(id, host)| {
+            for index in 0..MAX_UPDATES_PER_TURN {
+                let wait = if index == 0 { pause } else { Duration::ZERO };
+                let Some(update) = host.update(wait) else {
+                    return true;
+                };
+                let is_end = update.is_end();
+                on_update(*id, update, &mut console.progress);
+                if is_end {
+                    return false;
+                }
+            }
+            true
+        });
+        if console.interrupt.is_raised() && !stopping {
+            for (id, host) in &mut jobs {
+                host.stop(*id);
+            }
+            stopping = true;
+        }
+    }
+}
 
 /// Runs a plan and hands everything that the job reports to `on_report`. Ctrl+C stops the job and
 /// keeps what it has reported. Returns why it ended early, if it did.
@@ -17,30 +98,17 @@ pub(crate) fn run_job<T: JobData + Clone>(
     mut on_report: impl FnMut(T, &mut Progress),
 ) -> Option<Failure> {
     engine.worker.send(Request::run_job(ID, plan));
-    let mut stopping = false;
-    loop {
-        match engine.worker.wait_at_most(SIGNAL_PAUSE) {
-            Some(Some(Event::Job { update, .. })) => match update {
-                JobUpdate::Loading { .. } => {}
-                JobUpdate::Reported(report) => {
-                    if let Some(report) = report.take() {
-                        on_report(report, &mut console.progress);
-                    }
-                }
-                JobUpdate::Finished => return None,
-                JobUpdate::Stopped => return Some(Failure::Interrupted),
-                JobUpdate::Failed { error } => return Some(Failure::run(error)),
-            },
-            Some(Some(Event::Panicked { message })) => {
-                let error = format!("the engine stopped unexpectedly: {message}");
-                return Some(Failure::run(error));
+    let mut failure = None;
+    let job = (ID, JobHost::Engine(&mut engine.worker));
+    run_jobs(vec![job], console, |_, update, progress| match update {
+        JobUpdate::Loading { .. } | JobUpdate::Finished => {}
+        JobUpdate::Reported(report) => {
+            if let Some(report) = report.take() {
+                on_report(report, progress);
             }
-            Some(_) => {}
-            None => return Some(Failure::run("the engine stopped unexpectedly")),
         }
-        if console.interrupt.is_raised() && !stopping {
-            engine.worker.send(Request::StopJob(ID));
-            stopping = true;
-        }
-    }
+        JobUpdate::Stopped => failure = Some(Failure::Interrupted),
+        JobUpdate::Failed { error } => failure = Some(Failure::run(error)),
+    });
+    failure
 }

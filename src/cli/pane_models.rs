@@ -22,7 +22,7 @@ pub(super) struct PaneModelArgument {
         long = "pane-model",
         value_name = "PANE=PATH",
         value_parser = pane_model,
-        conflicts_with = "compare"
+        conflicts_with_all = ["compare", "server"]
     )]
     pane_models: Vec<PaneModel>,
 }

@@ -38,10 +38,10 @@ pub(super) struct Arguments {
 
 /// The arguments of commands whose panes can run on a server.
 #[derive(Debug, Args)]
-pub(super) struct ServerArguments {
+pub(crate) struct ServerArguments {
     /// Run the panes on the model of this server (llama-server, vLLM, Ollama, or any with OpenAI’s
     /// completions API): <http://127.0.0.1:8080>. The prompt and the texts are sent to it
-    #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["model", "draft_model", "compare", "pane_models"])]
+    #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["model", "draft_model"])]
     server: Option<String>,
 
     /// A server for one pane: the letter of the pane, and the server’s address. Repeat it for more
@@ -50,8 +50,7 @@ pub(super) struct ServerArguments {
     #[arg(
         long = "pane-server",
         value_name = "PANE=ADDRESS",
-        value_parser = pane_server,
-        conflicts_with = "compare"
+        value_parser = pane_server
     )]
     pane_servers: Vec<PaneServer>,
 
@@ -159,7 +158,7 @@ impl Details {
 impl ServerArguments {
     /// Returns where each of the panes runs. Fails if only details are given, or if a pane that
     /// does not exist is named.
-    pub(super) fn hosts(&self, n_panes: usize) -> Result<Hosts, Failure> {
+    pub(crate) fn hosts(&self, n_panes: usize) -> Result<Hosts, Failure> {
         if self.server.is_none() && self.pane_servers.is_empty() {
             let sampler = self.server_sampler.then_some("--server-sampler");
             return match sampler.or_else(|| self.details.first_option()) {
@@ -249,7 +248,7 @@ fn server_json(server: &ServerInfo, n_probs: usize) -> Value {
 }
 
 /// Connects, and waits until the server has described itself.
-pub(super) fn connected(
+pub(crate) fn connected(
     worker: &mut ServerWorker,
     interrupt: &Interrupt,
 ) -> Result<(Arc<ServerInfo>, Arc<ModelInfo>, usize), Failure> {

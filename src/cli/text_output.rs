@@ -7,7 +7,6 @@ use super::console;
 use super::failure::Failure;
 use super::pane_run::finish_summary;
 use super::text_lines::TextLines;
-use crate::decoding::Filter;
 use crate::generation::formatting::{grouped, pane_letter};
 use crate::generation::{FinishReason, Generation, PaneSettings, PieceKind};
 
@@ -280,10 +279,7 @@ impl LiveText {
             return String::new();
         }
         let mut settings = PaneSettings::from(pane.config.chain.clone());
-        let mut active = settings.chain.active();
-        let by_chance = active.any(Filter::is_random);
-        let chain = &settings.chain;
-        if by_chance || !(chain.is_greedy() || chain.selector.is_deterministic()) {
+        if settings.chain.leaves_chance() {
             settings.seed = Some(pane.config.seed);
         }
         let lacking = pane.not_applied_words();

@@ -11,7 +11,7 @@ use crate::generation::{Piece, Vocabulary};
 const MAX_TOKEN: u32 = 4_000_000;
 
 /// The pieces of all tokens that occur in results.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(in crate::lab) struct KeptPieces(Vec<(TokenId, Piece)>);
 

@@ -160,7 +160,8 @@ impl AppState {
                 return self.models.show();
             }
             Command::Server(command) => {
-                return self.models.servers.apply(command, &mut self.panes);
+                let effects = self.models.servers.apply(command, &mut self.panes);
+                return self.end_lost_lists(effects);
             }
             Command::SecondModel(command) => {
                 return self.models.second.apply(command).into_iter().collect();

@@ -34,10 +34,14 @@ impl AppState {
                 self.models.servers.connections.distrust(served);
             }
             effects
+        } else if let ServerEvent::Job { id, update } = event {
+            self.models.servers.on_list(served, id, &update);
+            self.on_job(id, update)
         } else {
             let was_running = self.is_running();
             let servers = &mut self.models.servers;
-            let mut effects = servers.on_event(served, event, &mut self.panes);
+            let ended = servers.on_event(served, event, &mut self.panes);
+            let mut effects = self.end_lost_lists(ended);
             if was_running {
                 effects.extend(self.end_run());
             }
@@ -322,7 +326,7 @@ impl AppState {
                 error: "the engine stopped unexpectedly".to_owned(),
             });
         }
-        let mut effects = self.fail_runs("the engine stopped unexpectedly");
+        let mut effects = self.fail_runs(None, "the engine stopped unexpectedly");
         self.models.main = ModelStatus::Lost;
         self.models.pending.clear();
         self.models.opening = None;

@@ -1,10 +1,13 @@
 //! Runs of experiments: which jobs the engine does for them, and how they end.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::{AppState, Effect, ModelStatus, ReadyModel};
+use crate::generation::ServedModel;
 use crate::lab::LabTab;
-use crate::worker::{GenerationId, JobReport, JobUpdate, Request};
+use crate::worker::{GenerationId, JobReport, JobUpdate, ListPlan, Request, ServerRequest};
 
 /// How far a run has come.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,6 +57,11 @@ pub trait JobRun {
     /// Returns the ids of its jobs that have not ended, oldest first.
     fn running_jobs(&self) -> Vec<GenerationId>;
 
+    /// Returns the server that does a job, or `None` for the engine.
+    fn server_of(&self, _id: GenerationId) -> Option<&ServedModel> {
+        None
+    }
+
     /// Notes how much of the other model that it needs is loaded, from 0 to 1.
     fn on_loading(&mut self, _fraction: f32) {}
 
@@ -70,9 +78,11 @@ pub trait JobRun {
     /// Ends a job, and the run with it unless other jobs are still running.
     fn end(&mut self, id: GenerationId, status: RunStatus);
 
-    /// Ends the run after the engine has died.
-    fn fail(&mut self, error: &str) {
-        for id in self.running_jobs() {
+    /// Ends the jobs of a host that has died: a server, or the engine.
+    fn fail(&mut self, host: Option<&ServedModel>, error: &str) {
+        let jobs = self.running_jobs().into_iter();
+        let lost: Vec<GenerationId> = jobs.filter(|id| self.server_of(*id) == host).collect();
+        for id in lost {
             let error = error.to_owned();
             self.end(id, RunStatus::Failed { error });
         }
@@ -125,16 +135,43 @@ impl AppState {
         effects
     }
 
-    /// Ends all runs after the engine has died. Returns the requests to keep what they have found.
-    pub(super) fn fail_runs(&mut self, error: &str) -> Vec<Effect> {
+    /// Ends all jobs of a host that has died: a server, or the engine. Returns the requests to keep
+    /// what the runs that end with them have found.
+    pub(super) fn fail_runs(&mut self, host: Option<&ServedModel>, error: &str) -> Vec<Effect> {
         let tabs = LabTab::ALL.into_iter();
         let running: Vec<LabTab> = tabs.filter(|tab| self.lab.is_running(*tab)).collect();
         let runs = self.futures.runs_mut().chain(self.lab.runs_mut());
         for run in runs.filter(|run| run.status().is_running()) {
-            run.fail(error);
+            run.fail(host, error);
         }
-        let tabs = running.into_iter();
+        let ended = running.into_iter();
+        let ended: Vec<LabTab> = ended.filter(|tab| !self.lab.is_running(*tab)).collect();
+        let tabs = ended.into_iter();
         tabs.filter_map(|tab| self.keep_found(tab)).collect()
+    }
+
+    /// Lets a server answer a list of prompts.
+    pub(crate) fn answer_list(
+        &mut self,
+        served: &ServedModel,
+        list: (GenerationId, Arc<ListPlan>),
+    ) -> Vec<Effect> {
+        self.models.servers.answer_list(served, list, &self.panes)
+    }
+
+    /// Ends the lists of servers whose threads these effects end.
+    pub(super) fn end_lost_lists(&mut self, effects: Vec<Effect>) -> Vec<Effect> {
+        let ended = effects.iter().filter_map(|effect| match effect {
+            Effect::EndServer(served) => Some(served.clone()),
+            _ => None,
+        });
+        let ended: Vec<ServedModel> = ended.collect();
+        let kept = ended.into_iter().flat_map(|served| {
+            self.models.servers.forget_lists(&served);
+            self.fail_runs(Some(&served), "the connection to the server was closed")
+        });
+        let kept: Vec<Effect> = kept.collect();
+        effects.into_iter().chain(kept).collect()
     }
 }
 
@@ -158,6 +195,12 @@ fn updated(
 /// Stops the jobs of these runs. They end once the engine has stopped them.
 pub(crate) fn stop_jobs<'a>(runs: impl IntoIterator<Item = &'a dyn JobRun>) -> Vec<Effect> {
     let running = runs.into_iter().filter(|run| run.status().is_running());
-    let jobs = running.flat_map(JobRun::running_jobs);
-    jobs.map(|id| Effect::Send(Request::StopJob(id))).collect()
+    let effects = running.flat_map(|run| {
+        let jobs = run.running_jobs().into_iter();
+        jobs.map(|id| match run.server_of(id) {
+            Some(served) => Effect::Server(served.clone(), ServerRequest::Stop(id)),
+            None => Effect::Send(Request::StopJob(id)),
+        })
+    });
+    effects.collect()
 }

@@ -5,6 +5,7 @@
 mod bench;
 mod command_line;
 mod faults;
+mod lists;
 mod stand_in;
 mod streams;
 mod toy_model;

@@ -108,6 +108,12 @@ impl ChainConfig {
         self.selector == Selector::Greedy || self.active().any(leaves_one)
     }
 
+    /// Returns whether texts depend on their seed.
+    pub fn leaves_chance(&self) -> bool {
+        let tosses = self.active().any(Filter::is_random);
+        tosses || !(self.is_greedy() || self.selector.is_deterministic())
+    }
+
     /// Checks the values of every stage that is switched on, and of the selector.
     pub fn validate(&self) -> Result<(), SettingError> {
         let n_stages = self.stages.len();

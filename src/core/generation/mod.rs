@@ -75,7 +75,7 @@ pub use record::{Generation, PromptRecord, Step, StepTime, TextModels};
 pub use remote_model::{CheckDepth, Openness, RemoteCheck, RemoteFile, RemoteModel};
 pub use steps::{Steps, StepsIter, StepsIterMut};
 pub use stop::StopMatcher;
-pub use sweep::{SweepPlan, SweepText, SweepUpdate, TokenMeasures};
+pub use sweep::{PaneTextsPlan, SweepPlan, SweepText, SweepUpdate, TokenMeasures};
 pub use text_end::{LastToken, TextEnd};
 pub use thinking_budget::{
     THOUGHT_TAGS, ThoughtTags, UnspelledThought, note_character_parts, spell_thoughts,

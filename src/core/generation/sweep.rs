@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{FinishReason, Limits, PromptText};
-use crate::decoding::{ChainConfig, TokenId};
+use super::{FinishReason, GenerationConfig, Limits, PromptText};
+use crate::decoding::{ChainConfig, TokenId, Trace};
 
 /// Which texts a sweep writes: every prompt, under the settings of every cell, with every seed.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,6 +37,14 @@ impl SweepPlan {
     }
 }
 
+/// Texts that continue one prompt as panes would: each is written by what its settings call for, such
+/// as a beam search. A text's cell is its index here.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PaneTextsPlan {
+    pub prompt: PromptText,
+    pub texts: Vec<GenerationConfig>,
+}
+
 /// One text of a sweep.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SweepText {
@@ -64,6 +72,18 @@ pub struct TokenMeasures {
     pub entropy_bits: f32,
     /// Whether it was the most likely token, which greedy decoding takes.
     pub is_top: bool,
+}
+
+impl TokenMeasures {
+    /// Reads the record of a step. Returns `None` if a server left out the token's probability.
+    pub fn of(trace: &Trace) -> Option<Self> {
+        let entropy_bits = trace.raw.entropy_nats / std::f64::consts::LN_2;
+        Some(Self {
+            surprise_bits: trace.known_surprise_bits()?.max(0.0) as f32,
+            entropy_bits: entropy_bits.max(0.0) as f32,
+            is_top: trace.raw_rank == 1,
+        })
+    }
 }
 
 /// What a sweep reports.

@@ -59,6 +59,12 @@ impl Vocabulary {
         exact.or_else(|| self.spell_with_special(text))
     }
 
+    /// Adds a piece. Returns its token.
+    pub fn push(&mut self, piece: Piece) -> TokenId {
+        self.pieces.push(piece);
+        TokenId(self.pieces.len() as u32 - 1)
+    }
+
     /// Returns the number of tokens that have a piece.
     pub const fn n_tokens(&self) -> usize {
         self.pieces.len()

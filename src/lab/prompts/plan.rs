@@ -1,10 +1,12 @@
 //! Which tasks to answer under which settings, and what the engine reports.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::decoding::{ChainConfig, Sampled, SplitMix64, TokenId};
 use crate::generation::formatting::grouped;
-use crate::generation::{Limits, PromptText, SweepText};
+use crate::generation::{FinishReason, Limits, Piece, PromptText, SweepText, TokenMeasures};
 
 /// The maximum numbers of answers, of their tokens and of probabilities in a run, which bound its
 /// memory: a token takes 4 bytes and its text about as much.
@@ -18,14 +20,32 @@ pub struct TasksPlan {
     pub tasks: Vec<TaskText>,
     /// The settings under which answers are drawn.
     pub drawn: Vec<ChainConfig>,
-    /// How many answers to draw for each task and each of these settings. A setting without chance
-    /// gets one.
+    /// How many answers to draw for each task and each of these settings.
     pub n_answers: usize,
     /// The settings under which the probability of a right answer is computed.
     pub exact: Vec<ChainConfig>,
+    /// The indices of the settings under which servers answer. The model leaves them out.
+    pub served: Vec<usize>,
     /// The seed of the list, from which each task has its own.
     pub seed: u64,
     pub limits: Limits,
+}
+
+impl TasksPlan {
+    /// Returns the settings under which the model draws answers, with their indices.
+    pub fn local(&self) -> impl Iterator<Item = (usize, &ChainConfig)> {
+        let drawn = self.drawn.iter().enumerate();
+        drawn.filter(|(index, _)| !self.served.contains(index))
+    }
+
+    /// Returns how many of these answers a setting gets: one if nothing is left to chance.
+    pub fn n_answers_of(n_answers: usize, chain: &ChainConfig) -> usize {
+        if chain.leaves_chance() {
+            n_answers
+        } else {
+            n_answers.min(1)
+        }
+    }
 }
 
 /// How large a run is.
@@ -124,17 +144,40 @@ pub enum TaskNews {
     Read(ReadPrompt),
     /// How likely a right answer is, under each of the settings.
     Exact(ExactFound),
-    /// Answers were written.
+    /// Answers were written, or have failed.
     Answered(Vec<SweepText>),
     /// The model can't answer it.
     Refused { error: String },
+    /// A server has written an answer, or has failed.
+    Served(ServedAnswer),
+    /// How long a token of the answers under these settings took.
+    Timed {
+        /// The indices of settings whose answers were drawn in one batch.
+        settings: Vec<usize>,
+        secs_per_token: f64,
+    },
     /// Nothing more follows about it.
     Done {
         /// How long the engine has worked on it, in seconds.
         secs: f64,
-        /// How much of that it drew answers.
-        drawing_secs: f64,
     },
+}
+
+/// An answer of a server, which has ids of its own for tokens, or none.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ServedAnswer {
+    /// The index of its settings.
+    pub settings: usize,
+    /// The index of its seed.
+    pub seed: usize,
+    /// The prompt as it was sent, after the chat template.
+    pub rendered: Arc<str>,
+    pub pieces: Vec<Piece>,
+    /// Empty if the server left out the probability of a token.
+    pub measures: Vec<TokenMeasures>,
+    pub finish: FinishReason,
+    /// How long it took.
+    pub secs: f64,
 }
 
 /// A prompt as the model reads it.

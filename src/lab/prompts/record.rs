@@ -122,6 +122,8 @@ impl TasksRecord<'_> {
             "pane": pane.letter,
             "name": pane.name,
             "settings": words(pane),
+            "model": pane.model,
+            "not_applied": pane.not_applied,
             "share_right": share.map(|share| share.share),
             "interval": share.and_then(|share| share.interval).map(ends),
             "n_tokens": self.reading.overview.get(index).map(|row| row.n_tokens),
@@ -156,6 +158,13 @@ impl TasksRecord<'_> {
             let answers = results.answers(task, pane).iter().map(answer_json);
             answers.collect::<Vec<_>>()
         });
+        let missing = results.unanswered(task).iter().map(|(settings, error)| {
+            let pane = results.settings_at(*settings);
+            json!({
+                "pane": pane.map(|pane| &pane.letter),
+                "error": error,
+            })
+        });
         json!({
             "line": own.line,
             "prompt": prompt_json(&own.prompt),
@@ -163,6 +172,7 @@ impl TasksRecord<'_> {
             "is_judged": own.is_judged,
             "seed": task_seed(results.seed, task),
             "error": results.error(task),
+            "unanswered": missing.collect::<Vec<_>>(),
             "exact": shares,
             "answers": answers.collect::<Vec<_>>(),
         })

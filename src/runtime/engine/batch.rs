@@ -30,6 +30,11 @@ impl Batch {
         self.writers.is_empty()
     }
 
+    /// Returns the number of writers.
+    pub(super) const fn len(&self) -> usize {
+        self.writers.len()
+    }
+
     /// Adds a writer, which decodes from the next step on. Its sequences go to the prefix cache
     /// when it finishes or leaves.
     pub(super) fn join(&mut self, writer: Box<dyn Writer>) {

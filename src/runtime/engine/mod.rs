@@ -31,6 +31,7 @@ mod loaded_model;
 mod model_folder;
 mod open;
 mod other_rows;
+mod pane_texts;
 mod prefill;
 mod prefix_cache;
 mod progress;

@@ -3,6 +3,7 @@
 use super::beam_writer::BeamWriter;
 use super::draft_writer::DraftWriter;
 use super::guided_writer::GuidedWriter;
+use super::prefill::Prefill;
 use super::prefix_cache::PrefixCache;
 use super::slot::{ForwardPass, ModelContext, Slot};
 use super::{EarlyExit, EngineError, LoadedModel, Progress, Prompt, Row, SequenceId};
@@ -95,6 +96,29 @@ pub(super) trait Writer: Send {
         self.close_others(model);
         self.slot_mut().keep_sequence(model, cache);
     }
+}
+
+/// Lets a writer choose its first token after a prompt, and fork the prompt's KV cache. Returns the
+/// writer unless its text has ended.
+pub(super) fn begin(
+    mut writer: Box<dyn Writer>,
+    prompt: &Prefill,
+    model: &mut LoadedModel,
+    cache: &mut PrefixCache,
+    progress: &mut Vec<Progress>,
+) -> Option<Box<dyn Writer>> {
+    let id = writer.id();
+    let (logits, pass) = prompt.last_logits()?;
+    if let Some(reason) = writer.choose(&[logits], pass, ModelContext::of(model), progress) {
+        progress.push(Progress::Finished { id, reason });
+        return None;
+    }
+    if let Err(error) = writer.fork_from(prompt.sequence(), model) {
+        progress.push(Progress::failed(id, error));
+        writer.retire(model, cache);
+        return None;
+    }
+    Some(writer)
 }
 
 /// Returns the writer that the settings of a slot call for.

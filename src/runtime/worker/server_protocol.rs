@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::PaneRequest;
-use crate::engine::Progress;
+use crate::engine::{JobUpdate, Progress};
 use crate::generation::{GenerationId, ModelInfo, PromptRecord, PromptText, Vocabulary};
-use crate::servers::ServerInfo;
+use crate::servers::{ListPlan, ServerInfo};
 
 /// What the window requests from a server. Requests return nothing; answers arrive as events.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,9 +22,16 @@ pub enum ServerRequest {
         prompt: Arc<PromptRecord>,
         panes: Vec<PaneRequest>,
     },
-    /// Stop one text and close its connection.
+    /// Answer a list of prompts. It is a job: its reports are [`ListReport`]s.
+    ///
+    /// [`ListReport`]: crate::servers::ListReport
+    AnswerList {
+        id: GenerationId,
+        plan: Arc<ListPlan>,
+    },
+    /// Stop one text or list, and close its connections.
     Stop(GenerationId),
-    /// Stop all texts.
+    /// Stop all texts. Lists go on.
     StopAll,
 }
 
@@ -57,6 +64,8 @@ pub enum ServerEvent {
         /// The settings that it lacks or applies otherwise.
         not_applied: Vec<String>,
     },
+    /// A list of prompts advanced.
+    Job { id: GenerationId, update: JobUpdate },
     /// A thread has panicked, which is a bug. A new `ServerWorker` can be started.
     Panicked {
         /// The message of the panic.

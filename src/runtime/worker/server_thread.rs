@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 
 use super::event_sender::{Disconnected, EventSender};
 use super::{PaneRequest, ServerEvent, ServerRequest};
-use crate::engine::Progress;
+use crate::engine::{JobUpdate, Progress};
 use crate::generation::formatting::io_words;
 use crate::generation::{FinishReason, GenerationId, PromptRecord, PromptText};
 use crate::servers::{
-    Connection, PaneJob, SampledBy, ServedPrompt, ServerConfig, StopFlag, not_applied,
-    sampler_notes, write_pane,
+    Connection, ListPlan, PaneJob, SampledBy, ServedPrompt, ServerConfig, StopFlag, answer_list,
+    not_applied, sampler_notes, write_pane,
 };
 
 /// The shortest time between two events with the vocabulary.
@@ -28,12 +28,20 @@ enum Begin {
 /// A pane, and the flag that stops it.
 type FlaggedPane = (PaneRequest, StopFlag);
 
-/// The texts of one request.
+/// The texts of one request, or a list.
 struct Group {
+    kind: GroupKind,
     panes: Vec<(GenerationId, StopFlag)>,
     /// Raised once all of them are stopped.
     all: StopFlag,
     thread: JoinHandle<()>,
+}
+
+/// What a group writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum GroupKind {
+    Panes,
+    List,
 }
 
 /// The thread that takes requests. It never waits for the server itself.
@@ -80,11 +88,12 @@ impl ServerThread {
                 ServerRequest::Continue { prompt, panes } => {
                     self.begin(Some(Begin::Record(prompt)), panes);
                 }
-                ServerRequest::Stop(id) => self.stop(|other| other == id),
-                ServerRequest::StopAll => self.stop(|_| true),
+                ServerRequest::AnswerList { id, plan } => self.begin_list(id, plan),
+                ServerRequest::Stop(id) => self.stop(|_, other| other == id),
+                ServerRequest::StopAll => self.stop(|kind, _| kind == GroupKind::Panes),
             }
         }
-        self.stop(|_| true);
+        self.stop(|_, _| true);
         // One thread may hold what another waits for, so all are stopped before any is joined.
         self.groups.iter().for_each(|group| group.all.raise());
         for group in self.groups.drain(..) {
@@ -93,9 +102,10 @@ impl ServerThread {
         }
     }
 
-    fn stop(&self, is_meant: impl Fn(GenerationId) -> bool) {
+    fn stop(&self, is_meant: impl Fn(GroupKind, GenerationId) -> bool) {
         for group in &self.groups {
-            let meant = group.panes.iter().filter(|(id, _)| is_meant(*id));
+            let panes = group.panes.iter();
+            let meant = panes.filter(|(id, _)| is_meant(group.kind, *id));
             meant.for_each(|(_, stop)| stop.raise());
             if group.panes.iter().all(|(_, stop)| stop.is_raised()) && !group.panes.is_empty() {
                 group.all.raise();
@@ -111,12 +121,33 @@ impl ServerThread {
         let ids: Vec<_> = ids.collect();
         let all = StopFlag::default();
         let (shared, stop) = (self.shared.clone(), all.clone());
+        let run = move || shared.run_group(begin, panes, &stop);
+        self.spawn(GroupKind::Panes, ids, all, run);
+    }
+
+    /// Starts the thread of a list.
+    fn begin_list(&mut self, id: GenerationId, plan: Arc<ListPlan>) {
+        let all = StopFlag::default();
+        let (shared, stop) = (self.shared.clone(), all.clone());
+        let ids = vec![(id, all.clone())];
+        let run = move || shared.run_list(id, &plan, &stop);
+        self.spawn(GroupKind::List, ids, all, run);
+    }
+
+    fn spawn(
+        &mut self,
+        kind: GroupKind,
+        panes: Vec<(GenerationId, StopFlag)>,
+        all: StopFlag,
+        run: impl FnOnce() + Send + 'static,
+    ) {
         let spawned = thread::Builder::new()
             .name("server-prompt".to_owned())
-            .spawn(move || shared.run_group(begin, panes, &stop));
+            .spawn(run);
         match spawned {
             Ok(thread) => self.groups.push(Group {
-                panes: ids,
+                kind,
+                panes,
                 all,
                 thread,
             }),
@@ -171,6 +202,35 @@ impl Shared {
                     Ok(())
                 }
             }
+        });
+    }
+
+    /// Answers a list of prompts.
+    fn run_list(&self, id: GenerationId, plan: &ListPlan, stop: &StopFlag) {
+        let panicked = |message| ServerEvent::Panicked { message };
+        self.events.run_thread(panicked, || {
+            let answered = match self.connection(stop) {
+                Ok(Some(connection)) => answer_list(&connection, plan, stop, &|report| {
+                    let update = JobUpdate::reported(report);
+                    if self.events.send(ServerEvent::Job { id, update }).is_err() {
+                        stop.raise();
+                    }
+                }),
+                Ok(None) => Ok(()),
+                Err(error) => {
+                    let failed = ServerEvent::ConnectFailed {
+                        error: error.clone(),
+                    };
+                    self.events.send(failed)?;
+                    Err(error)
+                }
+            };
+            let update = match answered {
+                Err(error) => JobUpdate::Failed { error },
+                Ok(()) if stop.is_raised() => JobUpdate::Stopped,
+                Ok(()) => JobUpdate::Finished,
+            };
+            self.events.send(ServerEvent::Job { id, update })
         });
     }
 

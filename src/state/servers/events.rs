@@ -45,7 +45,7 @@ impl Servers {
                 let failed = ServerStatus::Failed { error };
                 self.connections.set(served, failed);
             }
-            ServerEvent::Progress(_) => {}
+            ServerEvent::Progress(_) | ServerEvent::Job { .. } => {}
             ServerEvent::Vocabulary(vocabulary) => self.on_more_tokens(served, &vocabulary, panes),
             ServerEvent::Noted {
                 id,

@@ -10,7 +10,7 @@ mod form;
 mod requests;
 mod rows;
 
-use crate::generation::{PaneModel, ServedModel};
+use crate::generation::{GenerationId, PaneModel, ServedModel};
 use crate::state::{Effect, PaneId, Panes};
 use crate::worker::ServerRequest;
 
@@ -33,6 +33,8 @@ pub struct Servers {
     pub form: ServerForm,
     pub(in crate::state) typed_keys: TypedKeys,
     pub(in crate::state) connections: Connections,
+    /// The lists of prompts that servers are answering.
+    lists: Vec<(GenerationId, ServedModel)>,
 }
 
 /// What the user can do with servers.

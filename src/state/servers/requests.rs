@@ -1,9 +1,13 @@
 //! Sends the requests of panes to the engine or to the servers that they use.
 
+use std::sync::Arc;
+
 use super::Servers;
-use crate::generation::ServedModel;
+use crate::generation::{GenerationId, ServedModel};
 use crate::state::{Effect, Panes};
-use crate::worker::{PaneRequest, Request, SampledBy, ServerConfig, ServerRequest};
+use crate::worker::{
+    JobUpdate, ListPlan, PaneRequest, Request, SampledBy, ServerConfig, ServerRequest,
+};
 
 /// A request, and the server that it goes to; `None` for the engine.
 pub(in crate::state) type Addressed = (Option<ServedModel>, PaneRequest);
@@ -41,12 +45,47 @@ impl Servers {
         effects
     }
 
+    /// Lets a server answer a list of prompts.
+    pub(in crate::state) fn answer_list(
+        &mut self,
+        served: &ServedModel,
+        (id, plan): (GenerationId, Arc<ListPlan>),
+        panes: &Panes,
+    ) -> Vec<Effect> {
+        let mut effects = self.start(served, panes);
+        self.lists.push((id, served.clone()));
+        let request = ServerRequest::AnswerList { id, plan };
+        effects.push(Effect::Server(served.clone(), request));
+        effects
+    }
+
+    /// Notes that a list has advanced.
+    pub(in crate::state) fn on_list(
+        &mut self,
+        served: &ServedModel,
+        id: GenerationId,
+        update: &JobUpdate,
+    ) {
+        if update.is_end() {
+            self.lists.retain(|(other, _)| *other != id);
+        }
+        if matches!(update, JobUpdate::Failed { .. }) {
+            self.connections.distrust(served);
+        }
+    }
+
+    /// Forgets the lists of a server whose threads end.
+    pub(in crate::state) fn forget_lists(&mut self, served: &ServedModel) {
+        self.lists.retain(|(_, other)| other != served);
+    }
+
     /// Starts the threads of a server that has none, or whose last request failed.
     pub(super) fn start(&mut self, served: &ServedModel, panes: &Panes) -> Vec<Effect> {
         let is_busy = panes
             .iter()
             .any(|pane| pane.status.is_writing() && pane.server() == Some(served));
-        if !self.connections.must_start(served) || is_busy {
+        let has_lists = self.lists.iter().any(|(_, other)| other == served);
+        if !self.connections.must_start(served) || is_busy || has_lists {
             return Vec::new();
         }
         let mut effects = self.connections.end(served);

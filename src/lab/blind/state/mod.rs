@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::decoding::ChainConfig;
 use crate::generation::hosts::MANY_TEXTS;
-use crate::generation::{GenerationId, PaneSettings, SweepUpdate};
+use crate::generation::{GenerationId, PaneSettings, ServedModel, SweepUpdate};
 use crate::lab::blind::{BlindText, BlindVote, Choice, PRIOR_SPREAD, Strength, Strengths};
 use crate::lab::{Experiment, Group, NoResult};
 use crate::state::{AppState, Effect, JobRun, NextJob, RunStatus};
@@ -319,8 +319,10 @@ impl JobRun for BlindTest {
     }
 
     /// A vote needs no job, but the next texts do.
-    fn fail(&mut self, error: &str) {
-        if let Some(run) = &mut self.run {
+    fn fail(&mut self, host: Option<&ServedModel>, error: &str) {
+        if host.is_none()
+            && let Some(run) = &mut self.run
+        {
             run.fail(error);
         }
     }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::generation::formatting::grouped;
 use crate::generation::{FitPlan, FitText, FitUpdate, GenerationId, ModelInfo, Vocabulary};
 use crate::lab::fit::{Fit, FitPoint, FitSetup};
-use crate::lab::open_pane::open_pane_with;
+use crate::lab::open_pane::{NewPane, open_pane_with};
 use crate::lab::{Experiment, Group, LabTab, MadeBy, ResultFacts, SavedAxis};
 use crate::state::{AppState, Effect, JobRun, NextJob, ReadyModel, RunStatus};
 use crate::worker::{JobReport, Request};
@@ -417,5 +417,5 @@ fn open_fit(state: &mut AppState, cell: Option<usize>) -> Vec<Effect> {
     };
     let chain = run.fit.setup.chain_at(&values);
     let seed = fit_base(state).map_or(state.seed, |base| state.seed_of(base));
-    open_pane_with(state, chain, seed)
+    open_pane_with(state, NewPane::new(chain, seed))
 }

@@ -1,35 +1,36 @@
 //! `quartet prompts`: answers a list of tasks under several settings, and judges the answers.
 
+mod hosts;
 mod report;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use clap::Args;
 
+use self::hosts::{AnswerHosts, served_model};
 use super::figures::checks::{Answer, Check, Verdict};
 use super::figures::tasks::{N_MAX_BYTES, TaskFile, TaskList};
 use super::figures::{JudgedPane, SweepReading, TaskResults, TaskSweep, TasksReading};
 use super::picture::tasks_drawing;
-use super::plan::{RunSize, TaskText, TaskUpdate, TasksPlan};
+use super::plan::{RunSize, TaskText, TasksPlan};
 use super::record::TasksRecord;
 use super::state::task_text;
 use crate::cli::compute::ComputeArguments;
 use crate::cli::console;
 use crate::cli::count::{N_MAX_TOKENS, count};
 use crate::cli::failure::Failure;
-use crate::cli::job::run_job;
 use crate::cli::model::{DraftModelArgument, ModelArgument};
-use crate::cli::pane_run::{Console, Engine};
+use crate::cli::pane_run::Console;
 use crate::cli::panes::pane_settings;
 use crate::cli::prompts::ChatArguments;
 use crate::cli::report_output::{Output, OutputArguments};
+use crate::cli::server::ServerArguments;
 use crate::cli::stopping::StopArguments;
 use crate::cli::text_input::read_text;
 use crate::cli::vary::axes_of;
 use crate::decoding::ChainConfig;
 use crate::generation::GenerationConfig;
-use crate::generation::formatting::{grouped, pane_letter};
+use crate::generation::formatting::pane_letter;
 use crate::interop::GRAMMAR;
 use crate::ui::pictures::Look;
 
@@ -76,13 +77,16 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     compute: ComputeArguments,
 
+    #[command(flatten)]
+    server: ServerArguments,
+
     /// The settings of a pane, as described below; repeat for more panes. The default is four
     /// panes: greedy, pure sampling, top-k 40, and top-p 0.9 at temperature 0.7
     #[arg(long = "pane", value_name = "SETTINGS")]
     panes: Vec<String>,
 
     /// How many answers to draw for each task, each pane and each value of --vary, each with its own
-    /// seed. Greedy decoding needs one. With 0, only exact probabilities are computed
+    /// seed. Greedy decoding and beam search need one. With 0, only exact probabilities are computed
     #[arg(long, value_name = "N", default_value_t = 5)]
     #[arg(value_parser = count::<usize>(0..=256))]
     seeds: usize,
@@ -118,7 +122,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         return Err(Failure::usage("name a file with tasks"));
     };
     let list = arguments.tasks(file)?;
-    let panes = arguments.panes()?;
+    let mut panes = arguments.panes()?;
+    let hosts = arguments.server.hosts(panes.len())?;
+    for (pane, host) in panes.iter_mut().zip(&hosts.of_panes) {
+        let config = host.and_then(|index| hosts.servers.get(index));
+        pane.served = config.map(served_model);
+    }
+    arguments.check_served(&panes)?;
     let sweep = arguments.sweep(panes.len())?;
     let cells = cells_of(sweep.as_ref(), &panes)?;
     // Removed at the end if nothing was exported to it.
@@ -128,13 +138,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let plan = arguments.plan(&list, &panes, &cells)?;
     let mut console = Console::quiet();
-    let mut engine = Engine::open(arguments.model.source(), arguments.compute, &mut console)?;
-    arguments.draft_model.load(&mut engine, &mut console)?;
-    let vocabulary = Arc::clone(&engine.vocabulary);
+    let is_local = panes.iter().any(|pane| pane.served.is_none());
+    let mut hosts = AnswerHosts::open(arguments, hosts.servers, is_local, &mut console)?;
     let mut results =
-        TaskResults::new(list.tasks.into(), panes, &plan, vocabulary).with_cells(cells);
+        TaskResults::new(list.tasks.into(), panes, &plan, hosts.vocabulary()).with_cells(cells);
     let limits = plan.limits.clone();
-    let failure = answer(&mut engine, plan, &mut results, &mut console);
+    let failure = hosts.answer(&plan, &mut results, &mut console);
     let reading = TasksReading::of(&results);
     let swept = sweep
         .as_ref()
@@ -142,7 +151,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let record = TasksRecord {
         results: &results,
         reading: &reading,
-        model: &engine.info,
+        model: &hosts.model,
         limits: &limits,
         sweep: sweep.as_ref().zip(swept.as_ref()),
     };
@@ -154,27 +163,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         drawing: &|style| tasks_drawing(&record, Look::of_command(style)),
     })?;
     failure.map_or(Ok(()), Err)
-}
-
-/// Answers the tasks. Returns why it ended early, if it did.
-fn answer(
-    engine: &mut Engine,
-    plan: TasksPlan,
-    results: &mut TaskResults,
-    console: &mut Console,
-) -> Option<Failure> {
-    let n_tasks = plan.tasks.len();
-    let failure = run_job(plan, engine, console, |update: TaskUpdate, progress| {
-        let task = update.task;
-        results.add(update);
-        progress.update(|| {
-            let (done, all) = results.n_done();
-            let (done, all) = (grouped(done as f64), grouped(all as f64));
-            format!("Task {} of {n_tasks}, {done} of {all} answers", task + 1)
-        });
-    });
-    console.progress.clear();
-    failure
 }
 
 /// Returns the settings of each cell of a sweep.
@@ -243,8 +231,31 @@ impl Arguments {
             letter: pane_letter(index),
             name: settings.name,
             chain: settings.chain,
+            served: None,
+            model: None,
+            not_applied: Vec::new(),
         });
         Ok(panes.collect())
+    }
+
+    /// Fails if a server would have to compute what only a model on this computer can.
+    fn check_served(&self, panes: &[JudgedPane]) -> Result<(), Failure> {
+        let Some(pane) = panes.iter().find(|pane| pane.served.is_some()) else {
+            return Ok(());
+        };
+        let letter = &pane.letter;
+        if !self.vary.is_empty() {
+            return Err(Failure::usage(format!(
+                "--vary runs with a model on this computer only, but pane {letter} runs on a server"
+            )));
+        }
+        if self.seeds == 0 {
+            return Err(Failure::usage(format!(
+                "a server reports only part of each distribution, so the answers of pane {letter} can \
+                 only be drawn; use --seeds 1 or more"
+            )));
+        }
+        Ok(())
     }
 
     fn sweep(&self, n_panes: usize) -> Result<Option<TaskSweep>, Failure> {
@@ -288,6 +299,9 @@ impl Arguments {
             drawn: chains.clone(),
             n_answers: self.seeds,
             exact: chains,
+            served: (0..panes.len())
+                .filter(|index| panes.get(*index).is_some_and(|pane| pane.served.is_some()))
+                .collect(),
             seed: self.seed,
             limits: self.stop.limits(self.max_tokens),
         })

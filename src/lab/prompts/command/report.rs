@@ -227,12 +227,20 @@ fn texts(results: &TaskResults) -> Vec<Vec<Cell>> {
 
 /// Says which tasks could not be answered, and how many are not listed.
 fn refusals(results: &TaskResults) -> Vec<String> {
-    let all = 0..results.tasks().len();
-    let errors = all.filter_map(|task| {
-        let line = results.tasks().get(task)?.line;
-        Some(format!("Line {line}: {}", results.error(task)?))
-    });
-    let mut lines: Vec<String> = errors.collect();
+    let mut lines = Vec::new();
+    for (task, own) in results.tasks().iter().enumerate() {
+        let line = own.line;
+        lines.extend(
+            results
+                .error(task)
+                .map(|error| format!("Line {line}: {error}")),
+        );
+        lines.extend(results.unanswered(task).iter().map(|(settings, error)| {
+            let pane = results.settings_at(*settings);
+            let letter = pane.map_or("", |pane| &pane.letter);
+            format!("Line {line}, {letter}: {error}")
+        }));
+    }
     let n = results.tasks().len();
     if n > N_LISTED {
         let (shown, all) = (grouped(N_LISTED as f64), counted(n, "task"));

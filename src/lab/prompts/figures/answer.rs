@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::analysis::ThoughtScan;
 use crate::decoding::TokenId;
-use crate::generation::{FinishReason, SweepText, Vocabulary};
+use crate::generation::{FinishReason, PieceKind, SweepText, Vocabulary};
 
 /// The part of a text that is judged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,6 +21,24 @@ impl AnswerText {
     /// Finds the answer in a text that follows a prompt, which is given as the model read it.
     pub fn of(text: &SweepText, rendered: &str, vocabulary: &Vocabulary) -> Self {
         let ends_with_token = text.finish == FinishReason::EndOfText;
+        Self::found(text, ends_with_token, rendered, vocabulary)
+    }
+
+    /// Finds the answer in a text of a server, which may not report the token that ended it.
+    pub fn of_served(text: &SweepText, rendered: &str, vocabulary: &Vocabulary) -> Self {
+        let last = text.tokens.last();
+        let is_special =
+            last.is_some_and(|last| vocabulary.piece(*last).kind == PieceKind::Special);
+        let ends_with_token = text.finish == FinishReason::EndOfText && is_special;
+        Self::found(text, ends_with_token, rendered, vocabulary)
+    }
+
+    fn found(
+        text: &SweepText,
+        ends_with_token: bool,
+        rendered: &str,
+        vocabulary: &Vocabulary,
+    ) -> Self {
         let written = match text.tokens.split_last() {
             Some((_, before)) if ends_with_token => before,
             _ => &text.tokens,

@@ -22,22 +22,23 @@ pub struct PaneOverview {
     pub n_thought: Option<f64>,
     /// The mean number of different answers to a task.
     pub n_different: Option<f64>,
-    /// The mean time that an answer took, in seconds. All answers to a task are drawn in one batch,
-    /// whose time is divided by the number of tokens.
+    /// The mean time that an answer took, in seconds. Answers that were drawn in one batch share its
+    /// time, by their tokens.
     pub secs: Option<f64>,
     /// The share of answers that the token limit cut off.
     pub cut: Option<f64>,
 }
 
 impl PaneOverview {
-    /// Reads the answers under one of the settings. `secs_per_token` is how long a token of the
-    /// answers to each task took.
-    pub(super) fn of(results: &TaskResults, pane: usize, secs_per_token: &[f64]) -> Self {
+    /// Reads the answers under one of the settings.
+    pub(super) fn of(results: &TaskResults, pane: usize) -> Self {
         let mut sums = Sums::default();
-        for (task, secs) in secs_per_token.iter().enumerate() {
-            if results.is_done(task) {
-                sums.add(results.answers(task, pane), *secs);
-            }
+        let tasks = 0..results.tasks().len();
+        let is_whole =
+            |task: &usize| results.is_done(*task) && results.error_of(*task, pane).is_none();
+        for task in tasks.filter(is_whole) {
+            let secs = results.secs_per_token(task, pane);
+            sums.add(results.answers(task, pane), secs);
         }
         let n_answers = sums.n_least.unwrap_or(0);
         let counts_votes = n_answers > 1 && sums.n <= N_MAX_VOTES && results.is_judged();

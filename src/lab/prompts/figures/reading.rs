@@ -36,10 +36,7 @@ impl TasksReading {
         let mut reading = Self::of_running(results);
         reading.decided = None;
         let panes = 0..results.panes.len();
-        let secs = results.secs_per_token();
-        reading.overview = panes
-            .map(|pane| PaneOverview::of(results, pane, &secs))
-            .collect();
+        reading.overview = panes.map(|pane| PaneOverview::of(results, pane)).collect();
         reading.sort_by(TaskOrder::default(), results);
         reading
     }

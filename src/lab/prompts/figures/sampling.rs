@@ -49,7 +49,8 @@ impl TaskResults {
     /// Returns what the answers to each task vote for.
     fn all_votes(&self, pane: usize) -> Vec<Vec<GroupedAnswer>> {
         let tasks = self.comparable();
-        let votes = tasks.map(|task| self.votes(task, pane));
+        let whole = tasks.filter(|task| self.error_of(*task, pane).is_none());
+        let votes = whole.map(|task| self.votes(task, pane));
         votes.filter(|votes| !votes.is_empty()).collect()
     }
 

@@ -63,7 +63,9 @@ impl TaskSweep {
     /// Returns the index of the pane whose other settings all values share: the last one that leaves
     /// something to chance, because greedy decoding has no use for most numbers.
     pub fn base_of(panes: &[JudgedPane]) -> Option<usize> {
-        panes.iter().rposition(|pane| !pane.chain.is_greedy())
+        panes
+            .iter()
+            .rposition(|pane| pane.chain.leaves_chance() && pane.served.is_none())
     }
 
     /// Returns the number of panes, whose settings come before.

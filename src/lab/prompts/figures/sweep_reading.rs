@@ -59,7 +59,6 @@ impl SweepReading {
         let cells: Vec<Vec<PromptShare>> = cells.collect();
         let settings = 0..sweep.settings_at(sweep.n_cells());
         let drawn = settings.filter(|_| results.n_answers > 0);
-        let secs = results.secs_per_token();
         Self {
             points: sweep.points(results, &exact_tasks),
             panes: panes
@@ -67,7 +66,7 @@ impl SweepReading {
                 .collect(),
             n_tasks: exact_tasks.len(),
             drawn: drawn
-                .map(|settings| DrawnSettings::of(results, settings, &secs))
+                .map(|settings| DrawnSettings::of(results, settings))
                 .collect(),
             shares: cells
                 .iter()
@@ -133,7 +132,7 @@ impl SweepReading {
 }
 
 impl DrawnSettings {
-    fn of(results: &TaskResults, settings: usize, secs_per_token: &[f64]) -> Self {
+    fn of(results: &TaskResults, settings: usize) -> Self {
         let tasks = results.comparable();
         let shares = tasks.filter_map(|task| {
             let (n_right, n_answers) = results.n_right(task, settings)?;
@@ -141,7 +140,7 @@ impl DrawnSettings {
         });
         Self {
             share: ShareEstimate::of(&shares.collect::<Vec<_>>()),
-            overview: PaneOverview::of(results, settings, secs_per_token),
+            overview: PaneOverview::of(results, settings),
         }
     }
 }

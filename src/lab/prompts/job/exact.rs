@@ -2,19 +2,23 @@
 
 use super::spelling::Spelled;
 use super::tree::{After, Beginning, SpellingTree};
-use crate::decoding::{ChainConfig, ChainLikelihood, TokenId};
+use crate::decoding::{ChainLikelihood, TokenId};
 use crate::engine::{
     EngineError, JobContext, LoadedModel, PREFILL_CHUNK, ReadingPrompt, Row, SequenceId,
 };
 use crate::generation::hosts::EXACT_ANSWERS;
 use crate::generation::{Limits, THOUGHT_TAGS};
-use crate::lab::prompts::{ExactFound, ExactShare};
+use crate::lab::prompts::{ExactFound, ExactShare, TasksPlan};
 
 /// How many beginnings are read together.
 const N_TOGETHER: usize = 8;
 
 /// How many probabilities of spellings are kept for show, over all tasks.
 const N_MAX_SPELLED: usize = 16_000_000;
+
+/// Why answers of a server have no probability.
+const SERVED: &str =
+    "A server reports only part of each distribution, so its answers can only be drawn";
 
 /// The chains under which answers have a probability that can be computed.
 pub(super) struct ExactChains {
@@ -27,14 +31,15 @@ pub(super) struct ExactChains {
 }
 
 impl ExactChains {
-    pub(super) fn new(
-        chains: &[ChainConfig],
-        n_tasks: usize,
-        model: &LoadedModel,
-    ) -> Result<Self, EngineError> {
+    pub(super) fn new(plan: &TasksPlan, model: &LoadedModel) -> Result<Self, EngineError> {
         let mut refusal = None;
         let mut likelihoods = Vec::new();
-        for chain in chains {
+        for (index, chain) in plan.exact.iter().enumerate() {
+            if plan.served.contains(&index) {
+                likelihoods.push(None);
+                refusal = refusal.or(Some(SERVED.to_owned()));
+                continue;
+            }
             let chain = model.spelled(chain)?;
             let refused = EXACT_ANSWERS.check(&chain).err();
             let likelihood = match &refused {
@@ -52,7 +57,7 @@ impl ExactChains {
         Ok(Self {
             likelihoods,
             refusal: refusal.filter(|_| !is_known),
-            n_spelled: N_MAX_SPELLED / n_tasks.max(1),
+            n_spelled: N_MAX_SPELLED / plan.tasks.len().max(1),
         })
     }
 

@@ -1,6 +1,9 @@
 //! Answers one task after the other: first computes how likely right answers are, then draws answers.
 //! Each prompt is read once.
 
+mod answers;
+#[cfg(test)]
+mod answers_tests;
 mod exact;
 mod fork;
 mod spelling;
@@ -10,12 +13,11 @@ mod tree;
 
 use std::time::Instant;
 
+use self::answers::{AnswerGroup, AnswersJob};
 use self::exact::{ExactChains, ExactJob};
 use crate::decoding::ChainConfig;
 use crate::engine::{EngineError, Job, JobContext, JobPlan, JobPriority, JobUpdate, LoadedModel};
-use crate::generation::hosts::MANY_TEXTS;
-use crate::generation::{SweepPlan, SweepText, SweepUpdate};
-use crate::lab::prompts::{ReadPrompt, TaskNews, TaskUpdate, TasksPlan, task_seed};
+use crate::lab::prompts::{ReadPrompt, TaskNews, TaskUpdate, TasksPlan};
 
 impl JobPlan for TasksPlan {
     fn priority(&self) -> JobPriority {
@@ -32,39 +34,34 @@ impl JobPlan for TasksPlan {
         model: &LoadedModel,
         _other: Option<LoadedModel>,
     ) -> Result<Box<dyn Job>, EngineError> {
-        for chain in &self.drawn {
-            MANY_TEXTS.check(chain)?;
+        for (_, chain) in self.local() {
             // Fails if the model lacks the tags of a thinking budget.
             model.spelled(chain)?;
         }
         Ok(Box::new(TasksJob {
-            chains: ExactChains::new(&self.exact, self.tasks.len(), model)?,
+            groups: AnswerGroup::all(self)?,
+            chains: ExactChains::new(self, model)?,
             plan: self.clone(),
             task: 0,
             stage: Stage::Beginning,
             secs: 0.0,
-            drawing_secs: 0.0,
         }))
     }
 }
 
-/// Nothing more follows about a task. Its times are filled in when it is reported.
-const DONE: TaskNews = TaskNews::Done {
-    secs: 0.0,
-    drawing_secs: 0.0,
-};
+/// Nothing more follows about a task. Its time is filled in when it is reported.
+const DONE: TaskNews = TaskNews::Done { secs: 0.0 };
 
 /// A running list of tasks.
 struct TasksJob {
     plan: TasksPlan,
+    groups: Vec<AnswerGroup>,
     chains: ExactChains,
     /// The index of the task.
     task: usize,
     stage: Stage,
     /// How long the passes of this task have taken so far.
     secs: f64,
-    /// How much of that was spent on drawing answers.
-    drawing_secs: f64,
 }
 
 /// What is done with the task.
@@ -74,7 +71,7 @@ enum Stage {
     Refused,
     Computing(Box<ExactJob>),
     Computed,
-    Drawing(Box<dyn Job>),
+    Drawing(AnswersJob),
     Ended,
 }
 
@@ -88,12 +85,11 @@ impl TasksJob {
                 Ok(Some(TaskNews::Exact(self.chains.nothing())))
             }
             Stage::Computing(job) => self.compute(job, context),
-            Stage::Computed => Ok(self.begin_answers(context)),
+            Stage::Computed => Ok(self.begin_answers()),
             Stage::Drawing(job) => self.draw(job, context),
             Stage::Ended => {
                 self.task += 1;
                 self.secs = 0.0;
-                self.drawing_secs = 0.0;
                 self.stage = Stage::Beginning;
                 Ok(None)
             }
@@ -149,63 +145,31 @@ impl TasksJob {
     }
 
     /// Begins to draw the answers.
-    fn begin_answers(&mut self, context: &JobContext<'_>) -> Option<TaskNews> {
-        let task = self.plan.tasks.get(self.task)?;
+    fn begin_answers(&mut self) -> Option<TaskNews> {
         if self.plan.drawn.is_empty() || self.plan.n_answers == 0 {
             return Some(DONE);
         }
-        let plan = SweepPlan {
-            prompts: vec![task.prompt.clone()],
-            cells: self.plan.drawn.clone(),
-            limits: self.plan.limits.clone(),
-            seed: task_seed(self.plan.seed, self.task),
-            n_seeds: self.plan.n_answers,
-            width: SweepPlan::DEFAULT_WIDTH,
-        };
-        match plan.start(context.model, None) {
-            Ok(job) => {
-                self.stage = Stage::Drawing(job);
-                None
-            }
-            Err(error) => Some(refused(&error)),
-        }
+        self.stage = Stage::Drawing(AnswersJob::new(self.task));
+        None
     }
 
     /// Goes on drawing answers.
     fn draw(
         &mut self,
-        mut job: Box<dyn Job>,
+        mut job: AnswersJob,
         context: &mut JobContext<'_>,
     ) -> Result<Option<TaskNews>, EngineError> {
-        let update = match job.advance(context) {
-            Ok(Some(JobUpdate::Finished)) => {
-                job.retire(context);
-                return Ok(Some(DONE));
+        match job.advance(&self.plan, &self.groups, context) {
+            Ok(Some(last @ (TaskNews::Done { .. } | TaskNews::Refused { .. }))) => Ok(Some(last)),
+            Ok(news) => {
+                self.stage = Stage::Drawing(job);
+                Ok(news)
             }
-            Ok(update) => update,
             Err(error) => {
                 job.retire(context);
-                return Err(error);
+                Err(error)
             }
-        };
-        self.stage = Stage::Drawing(job);
-        let Some(JobUpdate::Reported(report)) = update else {
-            return Ok(None);
-        };
-        let Some(SweepUpdate::Advanced { complete, .. }) = report.take() else {
-            return Ok(None);
-        };
-        let answers: Vec<SweepText> = complete
-            .into_iter()
-            .filter(|text| self.counts(text))
-            .collect();
-        Ok((!answers.is_empty()).then_some(TaskNews::Answered(answers)))
-    }
-
-    /// Returns whether an answer counts. Without chance, all answers of a setting are the first one.
-    fn counts(&self, text: &SweepText) -> bool {
-        let chain = self.plan.drawn.get(text.cell);
-        text.seed == 0 || chain.is_some_and(|chain| !chain.is_greedy())
+        }
     }
 }
 
@@ -215,17 +179,11 @@ impl Job for TasksJob {
             return Ok(Some(JobUpdate::Finished));
         }
         let task = self.task;
-        let is_drawing = matches!(self.stage, Stage::Drawing(_));
         let started_at = Instant::now();
         let passed = self.pass(context);
-        let elapsed = started_at.elapsed().as_secs_f64();
-        self.secs += elapsed;
-        self.drawing_secs += if is_drawing { elapsed } else { 0.0 };
+        self.secs += started_at.elapsed().as_secs_f64();
         let news = match passed? {
-            Some(TaskNews::Done { .. }) => Some(TaskNews::Done {
-                secs: self.secs,
-                drawing_secs: self.drawing_secs,
-            }),
+            Some(TaskNews::Done { .. }) => Some(TaskNews::Done { secs: self.secs }),
             news => news,
         };
         Ok(news.map(|news| JobUpdate::reported(TaskUpdate { task, news })))

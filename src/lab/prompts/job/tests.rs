@@ -38,6 +38,7 @@ fn plan(prompt: &str, right: &[&str], stops: &[&str]) -> TasksPlan {
         drawn: Vec::new(),
         n_answers: 0,
         exact: chains,
+        served: Vec::new(),
         seed: 42,
         limits: Limits {
             max_new_tokens: 8,

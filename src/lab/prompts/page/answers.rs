@@ -7,6 +7,7 @@ use crate::design::fonts::Face;
 use crate::design::icons::Icon;
 use crate::design::theme::Theme;
 use crate::design::widgets::focus_ring;
+use crate::generation::Vocabulary;
 use crate::generation::formatting::{counted, token_word};
 use crate::lab::prompts::figures::checks::Verdict;
 use crate::lab::prompts::figures::{Fork, JudgedAnswer, TaskResults};
@@ -37,10 +38,13 @@ pub(super) fn answers_ui(
     shown: usize,
 ) -> Option<usize> {
     let theme = Theme::of(ui);
-    if let Some(error) = results.error(task) {
+    let error = results.error_of(task, pane);
+    if let Some(error) = error {
         let words = Face::Small.text(capitalize(error)).color(theme.error);
         ui.add(Label::new(words).wrap());
-        return None;
+        if results.answers(task, pane).is_empty() {
+            return None;
+        }
     }
     let fork = results.fork(task, pane);
     let is_judged = results.tasks().get(task).is_some_and(|own| own.is_judged);
@@ -50,7 +54,7 @@ pub(super) fn answers_ui(
         ui.spacing_mut().item_spacing.y = 0.0;
         for (index, answer) in answers.iter().take(N_ANSWERS).enumerate() {
             let row = AnswerRow {
-                results,
+                vocabulary: results.vocabulary_of(pane),
                 fork: fork.as_ref(),
                 number: index + 1,
                 is_judged,
@@ -65,7 +69,7 @@ pub(super) fn answers_ui(
         facts_ui(ui, results, answer, pane);
     }
     if let Some(fork) = &fork {
-        fork_ui(ui, results, fork);
+        fork_ui(ui, results.vocabulary_of(pane), fork);
     } else {
         same_ui(ui, answers);
     }
@@ -84,7 +88,7 @@ fn same_ui(ui: &mut Ui, answers: &[JudgedAnswer]) {
 
 /// An answer in the list.
 struct AnswerRow<'a> {
-    results: &'a TaskResults,
+    vocabulary: &'a Vocabulary,
     fork: Option<&'a Fork>,
     number: usize,
     is_judged: bool,
@@ -161,7 +165,7 @@ impl AnswerRow<'_> {
         let text = &answer.answer.text;
         let end = text.floor_char_boundary(N_SHOWN);
         let fork = self.fork;
-        let range = fork.and_then(|fork| fork.range_in(answer, self.results.vocabulary()));
+        let range = fork.and_then(|fork| fork.range_in(answer, self.vocabulary));
         let range = range.filter(|range| range.end <= end).unwrap_or(end..end);
         let lead = text.len() - text.trim_start().len();
         let before = text.get(lead.min(range.start)..range.start);
@@ -222,17 +226,20 @@ fn facts_ui(ui: &mut Ui, results: &TaskResults, answer: &JudgedAnswer, pane: usi
         return;
     };
     let n = counted(answer.tokens.len(), "token");
-    let facts = format!("{n} · {}", answer.finish_words(&pane.chain));
-    let words = Face::Small.text(facts).color(theme.text_3);
-    ui.add(Label::new(words).wrap());
+    let mut facts = vec![format!("{n} · {}", answer.finish_words(&pane.chain))];
+    facts.extend(pane.served_words());
+    for words in facts {
+        let words = Face::Small.text(words).color(theme.text_3);
+        ui.add(Label::new(words).wrap());
+    }
 }
 
 /// Says at which token right and wrong answers part.
-fn fork_ui(ui: &mut Ui, results: &TaskResults, fork: &Fork) {
+fn fork_ui(ui: &mut Ui, vocabulary: &Vocabulary, fork: &Fork) {
     let mut words: Vec<String> = Vec::new();
     for next in &fork.next {
         let word = match next {
-            Some(token) => format!("‘{}’", token_word(&results.vocabulary().piece(*token))),
+            Some(token) => format!("‘{}’", token_word(&vocabulary.piece(*token))),
             None => "the end".to_owned(),
         };
         if !words.contains(&word) {

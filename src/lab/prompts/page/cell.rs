@@ -102,7 +102,7 @@ pub(super) fn right_words(results: &TaskResults, task: usize, pane: usize) -> St
         return format!("{n_right} of {n} right");
     }
     match results.answers(task, pane).len() {
-        0 if results.error(task).is_some() => "Not answered".to_owned(),
+        0 if results.error_of(task, pane).is_some() => "Not answered".to_owned(),
         0 => "Not answered yet".to_owned(),
         n => counted(n, "answer"),
     }

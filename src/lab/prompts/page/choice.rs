@@ -27,6 +27,11 @@ pub(super) fn show(
     let theme = Theme::of(ui);
     let small = |words: &str| Face::Small.text(words).color(theme.text_2);
     match asked.map(|asked| (&asked.status, &asked.choice)) {
+        None if results.is_served(at.1) => {
+            let words = "A server reports only part of each distribution: open the answers as panes \
+                to see what it reported here.";
+            ui.add(Label::new(small(words)).wrap());
+        }
         None => {
             let hint = "The candidates, the coin of each answer, and the smallest change";
             let button = Button::new("Why they part").quiet();

@@ -4,6 +4,7 @@ use egui::{Key, Modifiers, Rect, Vec2, vec2};
 use egui_kittest::kittest::Queryable as _;
 
 use crate::lab::prompts::tests::forks::deliver_fork;
+use crate::lab::prompts::tests::served::served_list;
 use crate::lab::prompts::tests::sweeps::{mapped, sweep, swept};
 use crate::lab::prompts::tests::{
     DONE, MARS, VENUS, answer, answer_all, computed, deliver, judged, start, table, with_tasks,
@@ -347,4 +348,22 @@ fn a_long_list_draws_only_what_is_visible() {
     window.run_steps(20);
     let per_frame = begun.elapsed() / 20;
     assert!(per_frame.as_millis() < 400, "{per_frame:?}");
+}
+
+#[test]
+fn a_pane_on_a_server_has_its_column_and_names_its_errors() {
+    let mut window = window(served_list());
+    window.get_by_label_contains("100 percent, 2 of 2 right");
+    window.get_by_label_contains("returned a server error (500)");
+    window
+        .state_mut()
+        .lab
+        .prompts
+        .runs
+        .table
+        .as_mut()
+        .unwrap()
+        .select(0, 3);
+    window.run_steps(2);
+    window.get_by_label("Answered by 127.0.0.1:8080");
 }

@@ -70,7 +70,7 @@ pub(super) fn text_cell_ui(
     let theme = Theme::of(ui);
     match results.answers(task, pane).first() {
         Some(answer) => lines_ui(ui, rect, &answer.answer.text, theme.text_1),
-        None if results.error(task).is_some() => lines_ui(ui, rect, "–", theme.text_3),
+        None if results.error_of(task, pane).is_some() => lines_ui(ui, rect, "–", theme.text_3),
         None => lines_ui(ui, rect, "…", theme.text_3),
     }
 }
@@ -93,7 +93,7 @@ pub(in crate::lab::prompts) fn cell_words(
 ) -> String {
     let name = results.panes.get(pane).map(|pane| pane.name.to_lowercase());
     let start = format!("Task {}, {}", task + 1, name.unwrap_or_default());
-    if let Some(error) = results.error(task) {
+    if let Some(error) = results.error_of(task, pane) {
         return format!("{start}, {error}");
     }
     if let Some((n_right, n)) = results.n_right(task, pane) {

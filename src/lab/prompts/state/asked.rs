@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use super::parts::RunPart;
 use super::{SweepRun, TaskRuns, TaskView, TasksRun, task_text};
 use crate::decoding::ChainConfig;
 use crate::generation::formatting::pane_letter;
-use crate::generation::{GenerationId, Limits, PromptForm};
+use crate::generation::{GenerationId, Limits, PaneModel, PromptForm};
 use crate::lab::MadeBy;
 use crate::lab::prompts::TasksPlan;
 use crate::lab::prompts::figures::tasks::Task;
@@ -34,10 +35,16 @@ impl AskedTasks {
     pub(super) fn of_form(state: &AppState) -> Option<Self> {
         let prompts = &state.lab.prompts;
         let form = &prompts.form;
-        let panes = state.panes.placed().map(|(place, pane)| JudgedPane {
-            letter: pane_letter(place),
-            name: pane.settings.name.clone(),
-            chain: pane.settings.chain.clone(),
+        let panes = state.panes.placed().map(|(place, pane)| {
+            let chosen = state.models.chosen(&pane.settings);
+            JudgedPane {
+                letter: pane_letter(place),
+                name: pane.settings.name.clone(),
+                chain: pane.settings.chain.clone(),
+                served: chosen.and_then(PaneModel::served).cloned(),
+                model: None,
+                not_applied: Vec::new(),
+            }
         });
         let panes: Vec<JudgedPane> = panes.collect();
         let (n_answers, curve) = match prompts.view {
@@ -89,6 +96,8 @@ impl AskedTasks {
         let texts = self.tasks.iter().map(|task| task_text(task, &self.form));
         let settings = self.panes.iter().chain(cells);
         let chains: Vec<ChainConfig> = settings.map(|pane| pane.chain.clone()).collect();
+        let panes = self.panes.iter().enumerate();
+        let served = panes.filter(|(_, pane)| pane.served.is_some());
         Some(TasksPlan {
             tasks: texts.collect::<Result<_, _>>().ok()?,
             drawn: match self.n_answers {
@@ -96,6 +105,7 @@ impl AskedTasks {
                 _ => chains.clone(),
             },
             exact: chains,
+            served: served.map(|(index, _)| index).collect(),
             n_answers: self.n_answers,
             seed: self.seed,
             limits: self.limits.clone(),
@@ -117,22 +127,34 @@ impl AskedTasks {
         let results = TaskResults::new(self.tasks, self.panes, &plan, vocabulary)
             .with_cells(cells)
             .with_form(self.form);
-        let runs = &mut state.lab.prompts.runs;
-        match self.curve {
-            None => {
-                runs.table = Some(TasksRun {
-                    second_model,
-                    ..TasksRun::new(id, results, self.limits, model)
-                });
-            }
-            Some(curve) => {
-                runs.sweep = Some(SweepRun {
-                    second_model,
-                    ..SweepRun::new(id, results, curve, self.limits, model)
-                });
+        if let Some(curve) = self.curve {
+            state.lab.prompts.runs.sweep = Some(SweepRun {
+                second_model,
+                ..SweepRun::new(id, results, curve, self.limits, model)
+            });
+            return vec![Effect::Send(Request::run_job(id, plan))];
+        }
+        let last_id = &mut state.last_id;
+        let parts = RunPart::all(&plan, &results.panes, || {
+            *last_id += 1;
+            GenerationId(*last_id)
+        });
+        let mut effects = Vec::new();
+        for part in &parts {
+            match &part.server {
+                None => effects.push(Effect::Send(Request::run_job(part.id, plan.clone()))),
+                Some(served) => {
+                    let list = (part.id, Arc::new(part.list(&plan)));
+                    effects.extend(state.answer_list(served, list));
+                }
             }
         }
-        vec![Effect::Send(Request::run_job(id, plan))]
+        let run = TasksRun {
+            second_model,
+            ..TasksRun::new(id, results, self.limits, model)
+        };
+        state.lab.prompts.runs.table = Some(run.with_parts(parts));
+        effects
     }
 }
 

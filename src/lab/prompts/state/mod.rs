@@ -6,6 +6,7 @@ mod fork;
 mod form;
 mod kept;
 mod lesson;
+mod parts;
 mod prepared;
 mod run;
 
@@ -18,8 +19,11 @@ pub use self::run::{SweepRun, TaskRuns, TasksRun};
 
 use self::asked::AskedTasks;
 pub(super) use self::form::task_text;
+pub(super) use self::parts::{RunPart, RunParts};
 use self::prepared::PreparedTasks;
-use crate::lab::open_pane::{open_pane_with, open_prompt_with};
+use crate::generation::formatting::pane_letter;
+use crate::generation::in_sentence;
+use crate::lab::open_pane::{NewPane, open_pane_with, open_prompt_with};
 use crate::lab::prompts::figures::TaskSweep;
 use crate::lab::prompts::plan::RunSize;
 use crate::lab::{Experiment, Group, LabTab, MadeBy, ResultFacts};
@@ -212,7 +216,29 @@ pub(super) fn blocking_reason(state: &AppState) -> Option<String> {
     let chains = state.panes.iter().map(|pane| &pane.settings.chain);
     let mut errors = chains.filter_map(|chain| chain.validate().err());
     let error = errors.next().map(|error| error.to_string());
-    error.or_else(|| state.several_models_reason(&state.panes))
+    error.or_else(|| hosts_reason(state))
+}
+
+/// Returns why one of the panes can't answer a list where it runs. Servers draw answers; what is
+/// computed needs the main model.
+fn hosts_reason(state: &AppState) -> Option<String> {
+    if state.lab.prompts.view == TaskView::AnySetting {
+        return state.several_models_reason(&state.panes);
+    }
+    let mut chosen = state.panes.iter().filter_map(|pane| {
+        let model = state.models.chosen(&pane.settings)?;
+        Some((pane, model))
+    });
+    chosen.find_map(|(pane, model)| {
+        let letter = pane_letter(pane.place);
+        if model.served().is_none() {
+            return Some(format!(
+                "A list runs with the main model and on servers, but {letter} uses another model"
+            ));
+        }
+        let reason = state.models.own_blocking_reason(pane, state.prompt.mode)?;
+        Some(format!("{letter}: {}", in_sentence(&reason)))
+    })
 }
 
 /// Returns why a run can't have what is varied, or this size.
@@ -259,12 +285,12 @@ fn open_answer(
 ) -> Vec<Effect> {
     let found = state.lab.prompts.runs.shown(view);
     let found = found.and_then(|(results, limits)| {
-        let chain = results.settings_at(pane)?.chain.clone();
+        let settings = results.settings_at(pane)?.clone();
         let task_text = task_text(results.tasks().get(task)?, &results.form).ok()?;
         let seed = results.answers(task, pane).get(answer)?.seed;
-        Some((task_text.prompt, chain, seed, limits.clone()))
+        Some((task_text.prompt, settings, seed, limits.clone()))
     });
-    let Some((prompt, chain, seed, limits)) = found else {
+    let Some((prompt, settings, seed, limits)) = found else {
         return Vec::new();
     };
     if state.limits != limits {
@@ -273,15 +299,16 @@ fn open_answer(
         let words = "The token limit and the stop strings are those of the list now";
         state.notify(Notice::hint(words));
     }
-    open_prompt_with(state, prompt, chain, seed)
+    let pane = NewPane::of(settings, seed);
+    open_prompt_with(state, prompt, pane)
 }
 
 /// Adds a pane with settings of the table or the sweep.
 fn use_settings(state: &mut AppState, pane: usize, view: TaskView) -> Vec<Effect> {
     let shown = state.lab.prompts.runs.shown(view);
-    let chain = shown.and_then(|(results, _)| Some(results.settings_at(pane)?.chain.clone()));
-    match chain {
-        Some(chain) => open_pane_with(state, chain, state.seed),
+    let settings = shown.and_then(|(results, _)| results.settings_at(pane).cloned());
+    match settings {
+        Some(settings) => open_pane_with(state, NewPane::of(settings, state.seed)),
         None => Vec::new(),
     }
 }

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use super::parts::{RunPart, RunParts};
 use super::{ForkRun, TaskView};
 use crate::generation::formatting::{counted, grouped};
-use crate::generation::{GenerationId, Limits, ModelInfo};
+use crate::generation::{GenerationId, Limits, ModelInfo, ServedModel};
 use crate::lab::prompts::figures::{SweepReading, TaskResults, TaskSweep, TasksReading};
 use crate::lab::prompts::{ForkFound, TaskNews, TaskUpdate};
 use crate::state::{JobRun, ReadyModel, RunStatus};
@@ -13,7 +14,9 @@ use crate::worker::JobReport;
 /// Answers to tasks, as far as they were drawn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TasksRun {
+    /// Orders the runs.
     pub(super) id: GenerationId,
+    pub(super) parts: RunParts,
     pub results: TaskResults,
     pub model: ReadyModel,
     /// The model that guides, if settings use guidance.
@@ -40,6 +43,7 @@ impl TasksRun {
     ) -> Self {
         Self {
             id,
+            parts: RunParts::default(),
             reading: TasksReading::of_running(&results),
             results,
             model,
@@ -50,6 +54,14 @@ impl TasksRun {
             n_tasks_done: 0,
             selected: None,
             selected_answer: None,
+        }
+    }
+
+    /// Divides the run among the engine and servers.
+    pub(super) fn with_parts(self, parts: Vec<RunPart>) -> Self {
+        Self {
+            parts: RunParts::new(parts),
+            ..self
         }
     }
 
@@ -116,15 +128,16 @@ impl TasksRun {
     }
 
     fn add(&mut self, update: TaskUpdate) {
-        let done = match update.news {
-            TaskNews::Done { secs, .. } => Some(secs),
-            TaskNews::Refused { .. } => Some(0.0),
-            _ => None,
+        let secs = match update.news {
+            TaskNews::Done { secs } => secs,
+            _ => 0.0,
         };
         self.results.add(update);
-        if let Some(secs) = done {
+        let n_done = self.results.n_tasks_done();
+        if n_done > self.n_tasks_done {
+            // Parts work at the same time, so the last one's time counts.
             self.secs += secs;
-            self.n_tasks_done += 1;
+            self.n_tasks_done = n_done;
             self.reading.advance(&self.results);
         }
     }
@@ -136,19 +149,29 @@ impl JobRun for TasksRun {
     }
 
     fn running_jobs(&self) -> Vec<GenerationId> {
-        self.is_running().then_some(self.id).into_iter().collect()
+        self.parts.ids()
     }
 
-    fn on_report(&mut self, _id: GenerationId, report: JobReport) {
+    fn server_of(&self, id: GenerationId) -> Option<&ServedModel> {
+        self.parts.server_of(id)
+    }
+
+    fn on_report(&mut self, id: GenerationId, report: JobReport) {
         self.status.begin();
-        if let Some(update) = report.take() {
+        if let Some(update) = self.parts.read(id, report, &mut self.results) {
             self.add(update);
         }
     }
 
-    fn end(&mut self, _id: GenerationId, status: RunStatus) {
-        self.status = status;
-        self.reading = TasksReading::of(&self.results);
+    fn end(&mut self, id: GenerationId, status: RunStatus) {
+        let (missing, ended) = self.parts.end(id, status);
+        for update in missing {
+            self.add(update);
+        }
+        if let Some(status) = ended {
+            self.status = status;
+            self.reading = TasksReading::of(&self.results);
+        }
     }
 }
 
@@ -325,7 +348,7 @@ impl JobRun for SweepRun {
         let Some(update): Option<TaskUpdate> = report.take() else {
             return;
         };
-        if let TaskNews::Done { secs, .. } = update.news {
+        if let TaskNews::Done { secs } = update.news {
             self.secs += secs;
         }
         self.results.add(update);
@@ -373,7 +396,7 @@ impl TaskRuns {
 
     fn owner(&mut self, id: GenerationId) -> Option<&mut dyn JobRun> {
         if let Some(table) = &mut self.table
-            && table.id == id
+            && table.running_jobs().contains(&id)
         {
             return Some(table);
         }
@@ -394,6 +417,10 @@ impl JobRun for TaskRuns {
         let all = self.all();
         let jobs = all.iter().flat_map(|run| run.running_jobs());
         jobs.chain(fork.map(|fork| fork.id)).collect()
+    }
+
+    fn server_of(&self, id: GenerationId) -> Option<&ServedModel> {
+        self.table.as_ref()?.server_of(id)
     }
 
     fn on_report(&mut self, id: GenerationId, report: JobReport) {

@@ -3,6 +3,7 @@
 mod again;
 pub(super) mod forks;
 mod long_lists;
+pub(super) mod served;
 pub(super) mod sweeps;
 
 use std::sync::Arc;
@@ -86,10 +87,7 @@ pub(super) fn answer(
 }
 
 /// The end of a task that took a second.
-pub(super) const DONE: TaskNews = TaskNews::Done {
-    secs: 1.0,
-    drawing_secs: 1.0,
-};
+pub(super) const DONE: TaskNews = TaskNews::Done { secs: 1.0 };
 
 /// Delivers all answers: the first pane is right, and the others are right every other time.
 pub(super) fn answer_all(state: &mut AppState, id: GenerationId) {

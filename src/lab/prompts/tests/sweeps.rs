@@ -31,9 +31,12 @@ pub(in crate::lab::prompts) fn swept() -> AppState {
                 answer(&mut state, id, (task, settings), (1, word));
             }
         }
-        let (secs, drawing_secs) = (1.5, 1.0);
-        let done = TaskNews::Done { secs, drawing_secs };
-        deliver(&mut state, id, task, done);
+        let timed = TaskNews::Timed {
+            settings: (0..7).collect(),
+            secs_per_token: 1.0 / 26.0,
+        };
+        deliver(&mut state, id, task, timed);
+        deliver(&mut state, id, task, TaskNews::Done { secs: 1.5 });
     }
     update_job(&mut state, id, JobUpdate::Finished);
     state

@@ -11,7 +11,7 @@ use super::kept::{KeptMaps, KeptStability};
 use crate::analysis::sweep::{Axis, Parameter};
 use crate::decoding::FilterKind;
 use crate::generation::{Generation, GenerationId};
-use crate::lab::open_pane::{open_pane_with, open_prompt_with};
+use crate::lab::open_pane::{NewPane, open_pane_with, open_prompt_with};
 use crate::lab::{Experiment, Group, LabTab, MadeBy, NoSettings, ResultFacts};
 use crate::state::{AppState, Effect, JobRun, Pane, PaneId, PaneStatus};
 use crate::worker::Request;
@@ -285,8 +285,8 @@ fn open_stable_cell(state: &mut AppState, cell: usize) -> Vec<Effect> {
     };
     let (chain, seed) = (run.map.chain_of(cell), run.text.config.seed);
     if run.pane().is_some() {
-        return open_pane_with(state, chain, seed);
+        return open_pane_with(state, NewPane::new(chain, seed));
     }
     let prompt = run.text.prompt();
-    open_prompt_with(state, prompt, chain, seed)
+    open_prompt_with(state, prompt, NewPane::new(chain, seed))
 }

@@ -10,7 +10,7 @@ pub use run::{KeptSweep, SweepRun};
 
 use crate::analysis::sweep::Metric;
 use crate::generation::{PromptText, SweepPlan};
-use crate::lab::open_pane::{open_pane_with, open_prompt_with};
+use crate::lab::open_pane::{NewPane, open_pane_with, open_prompt_with};
 use crate::lab::{Experiment, Group, LabTab, MadeBy, ResultFacts};
 use crate::state::{AppState, Effect, JobRun};
 use crate::worker::{GenerationId, Request};
@@ -247,7 +247,7 @@ fn open_as_pane(state: &mut AppState, cell: usize, text: usize) -> Vec<Effect> {
         .get(text.map_or(0, |text| text.prompt))
         .cloned();
     match prompt {
-        Some(prompt) => open_prompt_with(state, prompt, chain, seed),
-        None => open_pane_with(state, chain, seed),
+        Some(prompt) => open_prompt_with(state, prompt, NewPane::new(chain, seed)),
+        None => open_pane_with(state, NewPane::new(chain, seed)),
     }
 }

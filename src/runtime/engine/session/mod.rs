@@ -14,9 +14,9 @@ use super::batch::Batch;
 use super::prefill::Prefill;
 use super::prefix_cache::{DEFAULT_PREFIX_CACHE_BYTES, PrefixCache};
 use super::score::Scoring;
-use super::slot::{ModelContext, Slot};
+use super::slot::Slot;
 use super::task::Task;
-use super::writer::{Writer, writer_of};
+use super::writer::{begin, writer_of};
 use super::{CausalLm, EngineError, LoadedModel, Progress};
 use crate::decoding::TokenId;
 use crate::generation::{
@@ -403,42 +403,24 @@ impl Session {
             for slot in writer.slots_mut() {
                 slot.start_clock();
             }
-            let joined = writer.join(prefill.sequence(), &mut self.model);
-            self.admit(writer, joined, progress);
+            match writer.join(prefill.sequence(), &mut self.model) {
+                Ok(()) => self.batch.join(writer),
+                Err(error) => {
+                    progress.push(Progress::failed(writer.id(), error));
+                    writer.retire(&mut self.model, &mut self.prefix_cache);
+                }
+            }
         }
     }
 
     /// Lets each writer choose its first token and moves the writers into the batch, each with its
     /// own fork of the prompt's KV cache.
     fn start(&mut self, task: Task, prefill: &Prefill, progress: &mut Vec<Progress>) {
-        let Some((logits, pass)) = prefill.last_logits() else {
-            return;
-        };
         progress.push(task.started(prefill, &self.model));
-        for mut writer in task.writers {
-            let model = ModelContext::of(&self.model);
-            if let Some(reason) = writer.choose(&[logits], pass, model, progress) {
-                let id = writer.id();
-                progress.push(Progress::Finished { id, reason });
-            } else {
-                let forked = writer.fork_from(prefill.sequence(), &mut self.model);
-                self.admit(writer, forked, progress);
-            }
-        }
-    }
-
-    /// Moves a writer into the batch, unless it failed to take over its sequence.
-    fn admit(
-        &mut self,
-        mut writer: Box<dyn Writer>,
-        ready: Result<(), EngineError>,
-        progress: &mut Vec<Progress>,
-    ) {
-        match ready {
-            Ok(()) => self.batch.join(writer),
-            Err(error) => {
-                progress.push(Progress::failed(writer.id(), error));
-                writer.retire(&mut self.model, &mut self.prefix_cache);
+        for writer in task.writers {
+            let (model, cache) = (&mut self.model, &mut self.prefix_cache);
+            if let Some(begun) = begin(writer, prefill, model, cache, progress) {
+                self.batch.join(begun);
             }
         }
     }

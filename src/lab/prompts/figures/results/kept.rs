@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Counts, Found, JudgedPane, SharedText, TaskResults};
+use super::{Counts, Found, JudgedPane, ServedTokens, SharedText, TaskResults};
 use crate::decoding::{ChainConfig, TokenId};
 use crate::generation::PromptForm;
 use crate::lab::kept_pieces::KeptPieces;
@@ -22,6 +22,9 @@ pub struct KeptTasks {
     seed: u64,
     form: PromptForm,
     pieces: KeptPieces,
+    /// The pieces of the answers that servers have written.
+    #[serde(default)]
+    served_pieces: KeptPieces,
     found: Vec<Found>,
 }
 
@@ -34,14 +37,20 @@ struct KeptTask {
 }
 
 impl Found {
-    /// Returns all tokens that occur.
-    fn tokens(&self) -> impl Iterator<Item = TokenId> {
+    /// Returns the tokens of the answers whose settings pass a test.
+    fn answered(&self, is_meant: impl Fn(usize) -> bool) -> impl Iterator<Item = TokenId> {
+        let answers = self.answers.iter().enumerate();
+        let meant = answers.filter(move |(settings, _)| is_meant(*settings));
+        let meant = meant.flat_map(|(_, answers)| answers);
+        meant.flat_map(|answer| answer.tokens.iter().copied())
+    }
+
+    /// Returns the tokens of the prompt and of the spellings.
+    fn read(&self) -> impl Iterator<Item = TokenId> {
         let prompt = self.prompt.iter().flat_map(|prompt| &prompt.tokens);
         let exact = self.exact.iter().flat_map(|exact| &exact.spellings);
         let spellings = exact.flat_map(|spelling| &spelling.tokens);
-        let answers = self.answers.iter().flatten();
-        let answers = answers.flat_map(|answer| &answer.tokens);
-        prompt.chain(spellings).chain(answers).copied()
+        prompt.chain(spellings).copied()
     }
 }
 
@@ -54,7 +63,13 @@ impl TaskResults {
             checks: task.checks.iter().map(Check::spec).collect(),
             is_judged: task.is_judged,
         };
-        let tokens = self.found.iter().flat_map(Found::tokens);
+        let found = self.found.iter();
+        let tokens = found.flat_map(|found| {
+            let local = found.answered(|settings| !self.is_served(settings));
+            found.read().chain(local)
+        });
+        let found = self.found.iter();
+        let served = found.flat_map(|found| found.answered(|settings| self.is_served(settings)));
         KeptTasks {
             tasks: self.tasks.iter().map(task).collect(),
             panes: self.settings().cloned().collect(),
@@ -62,6 +77,7 @@ impl TaskResults {
             seed: self.seed,
             form: self.form.clone(),
             pieces: KeptPieces::of(&self.vocabulary, tokens),
+            served_pieces: KeptPieces::of(self.served.vocabulary(), served),
             found: self.found.clone(),
         }
     }
@@ -102,6 +118,7 @@ impl TaskResults {
             |(found, task): &&(&Found, &Task)| task.is_judged && found.error.is_none();
         let counts = Counts {
             answers: n_answers.map(Vec::len).sum(),
+            missing: 0,
             done: done.len(),
             refused: kept
                 .found
@@ -110,7 +127,7 @@ impl TaskResults {
                 .count(),
             comparable: done.iter().filter(is_comparable).count(),
         };
-        Ok(Self {
+        let mut results = Self {
             shared: SharedText::of(&tasks),
             counts,
             tasks,
@@ -120,7 +137,12 @@ impl TaskResults {
             seed: kept.seed,
             form: kept.form,
             vocabulary: Arc::new(kept.pieces.vocabulary()?),
+            served: ServedTokens::of_kept(kept.served_pieces.vocabulary()?),
+            n_parts: 1,
             found: kept.found,
-        })
+        };
+        let done = (0..results.found.len()).filter(|task| results.is_done(*task));
+        results.counts.missing = done.map(|task| results.n_missing(task)).sum();
+        Ok(results)
     }
 }

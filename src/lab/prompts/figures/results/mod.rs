@@ -1,8 +1,10 @@
 //! Tasks, the settings under which they are answered, and the answers as they arrive.
 
+mod arrivals;
 mod fork;
 mod kept;
 mod own_words;
+mod served;
 #[cfg(test)]
 mod tests;
 
@@ -13,16 +15,15 @@ use serde::{Deserialize, Serialize};
 pub use self::fork::Fork;
 pub use self::kept::KeptTasks;
 use self::own_words::SharedText;
+use self::served::ServedTokens;
 use super::answer::AnswerText;
-use super::checks::{Answer, Verdict, judge_all};
+use super::checks::Verdict;
 use super::statistics::PromptShare;
 use super::tasks::Task;
 use crate::decoding::{ChainConfig, TokenId};
 use crate::generation::formatting::place_of_letter;
-use crate::generation::{FinishReason, PromptForm, SweepText, Vocabulary};
-use crate::lab::prompts::{
-    ExactFound, ExactShare, ReadPrompt, TaskNews, TaskUpdate, TasksPlan, task_seed,
-};
+use crate::generation::{FinishReason, ModelInfo, PromptForm, ServedModel, Vocabulary};
+use crate::lab::prompts::{ExactFound, ExactShare, ReadPrompt, TasksPlan};
 
 /// The maximum number of words that are shown of an expected answer.
 const N_EXPECTED: usize = 40;
@@ -34,12 +35,35 @@ pub struct JudgedPane {
     pub letter: String,
     pub name: String,
     pub chain: ChainConfig,
+    /// The server that answers, or `None` for the model on this computer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub served: Option<ServedModel>,
+    /// The server’s model, once it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<Arc<ModelInfo>>,
+    /// The settings that the server's own sampler lacks or applies otherwise.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_applied: Vec<String>,
 }
 
 /// More places than a window has panes.
 const N_PLACES: usize = 702;
 
 impl JudgedPane {
+    /// Says which server answers, and which settings its own sampler does not apply.
+    pub fn served_words(&self) -> Option<String> {
+        let host = self.served.as_ref()?.host();
+        let server = match &self.model {
+            Some(model) => format!("Answered by {} at {host}", model.name),
+            None => format!("Answered by {host}"),
+        };
+        Some(if self.not_applied.is_empty() {
+            server
+        } else {
+            format!("{server}; not applied: {}", self.not_applied.join(", "))
+        })
+    }
+
     /// Returns the place that its letter stands for, which determines its color.
     fn place(&self) -> Option<usize> {
         place_of_letter(&self.letter, N_PLACES)
@@ -82,11 +106,17 @@ struct Found {
     exact: Option<ExactFound>,
     /// The answers under each of the settings.
     answers: Vec<Vec<JudgedAnswer>>,
-    /// How long the engine drew its answers, in seconds.
+    /// How long a token of the answers under each of the settings took, in seconds.
     #[serde(default)]
-    drawing_secs: f64,
+    secs_per_token: Vec<f64>,
+    /// The settings under which answers are missing, by their index, and why.
+    #[serde(default)]
+    unanswered: Vec<(usize, String)>,
     /// Why the model can't answer it.
     error: Option<String>,
+    /// How many parts of the run have done it.
+    #[serde(skip)]
+    n_parts_done: usize,
     is_done: bool,
 }
 
@@ -103,6 +133,9 @@ pub struct TaskResults {
     /// The form of the window's prompt when the run began, which its prompts take.
     pub form: PromptForm,
     vocabulary: Arc<Vocabulary>,
+    served: ServedTokens,
+    /// How many hosts answer each task: the engine and each server.
+    n_parts: usize,
     found: Vec<Found>,
     /// What all prompts have in common.
     shared: SharedText,
@@ -114,6 +147,8 @@ pub struct TaskResults {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Counts {
     answers: usize,
+    /// How many answers an error has prevented.
+    missing: usize,
     done: usize,
     refused: usize,
     comparable: usize,
@@ -136,7 +171,16 @@ impl TaskResults {
             answers: vec![Vec::new(); panes.len()],
             ..Found::default()
         };
+        let mut hosts: Vec<Option<&ServedModel>> = Vec::new();
+        for pane in &panes {
+            let host = pane.served.as_ref().filter(|_| plan.n_answers > 0);
+            if !hosts.contains(&host) {
+                hosts.push(host);
+            }
+        }
         Self {
+            n_parts: hosts.len(),
+            served: ServedTokens::default(),
             found: vec![nothing; tasks.len()],
             shared: SharedText::of(&tasks),
             counts: Counts::default(),
@@ -179,81 +223,6 @@ impl TaskResults {
         self.panes.get(index).or_else(cell)
     }
 
-    /// Adds what the engine reports.
-    pub fn add(&mut self, update: TaskUpdate) {
-        let TaskUpdate { task, news } = update;
-        let Some(found) = self.found.get_mut(task) else {
-            return;
-        };
-        match news {
-            TaskNews::Read(prompt) => found.prompt = Some(prompt),
-            TaskNews::Exact(exact) => found.exact = Some(exact),
-            TaskNews::Answered(texts) => {
-                for text in texts {
-                    self.judge(task, text);
-                }
-            }
-            TaskNews::Refused { error } => {
-                found.error = Some(error);
-                self.counts.refused += 1;
-                self.end(task);
-            }
-            TaskNews::Done { drawing_secs, .. } => {
-                found.drawing_secs = drawing_secs;
-                self.end(task);
-            }
-        }
-    }
-
-    /// Marks a task as done.
-    fn end(&mut self, task: usize) {
-        let (Some(own), Some(found)) = (self.tasks.get(task), self.found.get_mut(task)) else {
-            return;
-        };
-        if !found.is_done {
-            found.is_done = true;
-            self.counts.done += 1;
-            self.counts.comparable += usize::from(own.is_judged && found.error.is_none());
-        }
-    }
-
-    /// Judges an answer.
-    fn judge(&mut self, index: usize, text: SweepText) {
-        let (Some(task), Some(found)) = (self.tasks.get(index), self.found.get_mut(index)) else {
-            return;
-        };
-        let rendered = found.prompt.as_ref().map_or("", |prompt| &prompt.rendered);
-        let answer = AnswerText::of(&text, rendered, &self.vocabulary);
-        let verdict = judge_all(
-            &task.checks,
-            Answer {
-                text: &answer.text,
-                is_complete: answer.is_complete,
-            },
-        );
-        let n = text.measures.len();
-        let bits = text
-            .measures
-            .iter()
-            .map(|token| f64::from(token.surprise_bits));
-        let bits: f64 = bits.sum();
-        if let Some(answers) = found.answers.get_mut(text.cell) {
-            self.counts.answers += 1;
-            answers.push(JudgedAnswer {
-                seed: task_seed(self.seed, index).wrapping_add(text.seed as u64),
-                tokens: text.tokens,
-                answer,
-                verdict,
-                finish: text.finish,
-                grammar_complete: text.grammar_complete,
-                // A sum of zeros must not be shown as −0.
-                surprise_bits: (n > 0).then(|| bits / n as f64 + 0.0),
-            });
-            // Texts end in the order of their lengths.
-            answers.sort_by_key(|answer| answer.seed);
-        }
-    }
-
     pub fn tasks(&self) -> &[Task] {
         &self.tasks
     }
@@ -272,6 +241,35 @@ impl TaskResults {
         &self.vocabulary
     }
 
+    /// Returns the vocabulary of the answers under one of the settings.
+    pub fn vocabulary_of(&self, settings: usize) -> &Vocabulary {
+        if self.is_served(settings) {
+            self.served.vocabulary()
+        } else {
+            &self.vocabulary
+        }
+    }
+
+    /// Returns whether a server answers under these settings.
+    pub fn is_served(&self, settings: usize) -> bool {
+        let settings = self.settings_at(settings);
+        settings.is_some_and(|settings| settings.served.is_some())
+    }
+
+    /// Notes with which model a server answers under these settings.
+    pub fn note_model(&mut self, pane: usize, model: &Arc<ModelInfo>) {
+        if let Some(pane) = self.panes.get_mut(pane) {
+            pane.model = Some(Arc::clone(model));
+        }
+    }
+
+    /// Notes which of these settings the server's own sampler lacks or applies otherwise.
+    pub fn note_not_applied(&mut self, pane: usize, not_applied: Vec<String>) {
+        if let Some(pane) = self.panes.get_mut(pane) {
+            pane.not_applied = not_applied;
+        }
+    }
+
     /// Returns the answers to a task under one of the settings, in the order of their seeds.
     pub fn answers(&self, task: usize, pane: usize) -> &[JudgedAnswer] {
         let found = self.found.get(task);
@@ -287,19 +285,32 @@ impl TaskResults {
         selected.or_else(wrong).unwrap_or(0)
     }
 
-    /// Returns how long each token of the answers to each task took, in seconds.
-    pub fn secs_per_token(&self) -> Vec<f64> {
-        let of_task = |found: &Found| {
-            let answers = found.answers.iter().flatten();
-            let n_tokens: usize = answers.map(|answer| answer.tokens.len()).sum();
-            found.drawing_secs / n_tokens.max(1) as f64
-        };
-        self.found.iter().map(of_task).collect()
+    /// Returns how long a token of the answers to a task took, in seconds.
+    pub fn secs_per_token(&self, task: usize, settings: usize) -> f64 {
+        let found = self.found.get(task);
+        let secs = found.and_then(|found| found.secs_per_token.get(settings));
+        secs.copied().unwrap_or_default()
     }
 
     /// Returns why the model can't answer a task.
     pub fn error(&self, task: usize) -> Option<&str> {
         self.found.get(task)?.error.as_deref()
+    }
+
+    /// Returns why answers to a task are missing under one of the settings.
+    pub fn error_of(&self, task: usize, pane: usize) -> Option<&str> {
+        let unanswered = self.unanswered(task).iter();
+        let own = unanswered.filter(|(settings, _)| *settings == pane);
+        let mut own = own.map(|(_, error)| error.as_str());
+        own.next().or_else(|| self.error(task))
+    }
+
+    /// Returns the settings under which answers to a task are missing, by their index, and why.
+    pub fn unanswered(&self, task: usize) -> &[(usize, String)] {
+        let found = self.found.get(task);
+        found
+            .map(|found| found.unanswered.as_slice())
+            .unwrap_or_default()
     }
 
     /// Returns what is known about the probability of a right answer to a task.
@@ -324,9 +335,9 @@ impl TaskResults {
     }
 
     /// Returns how many answers to a task are right, and how many there are. `None` before the
-    /// first one, and if the task isn't judged.
+    /// first one, if the task isn't judged, and if an error has prevented some of them.
     pub fn n_right(&self, task: usize, pane: usize) -> Option<(usize, usize)> {
-        if !self.tasks.get(task)?.is_judged {
+        if !self.tasks.get(task)?.is_judged || self.error_of(task, pane).is_some() {
             return None;
         }
         let answers = self.answers(task, pane);
@@ -373,13 +384,15 @@ impl TaskResults {
     pub fn n_done(&self) -> (usize, usize) {
         let Counts {
             answers: done,
+            missing,
             refused,
             ..
         } = self.counts;
         let each = self.settings().map(|pane| self.n_answers_of(pane));
         let each: usize = each.sum();
         let n_tasks = self.tasks.len() - refused;
-        (done, each.saturating_mul(n_tasks).max(done))
+        let all = each.saturating_mul(n_tasks).saturating_sub(missing);
+        (done, all.max(done))
     }
 
     /// Returns the number of tasks about which nothing more follows.
@@ -416,11 +429,7 @@ impl TaskResults {
 
     /// Returns how many answers to each task settings get: one if nothing is left to chance.
     pub fn n_answers_of(&self, pane: &JudgedPane) -> usize {
-        if pane.chain.is_greedy() {
-            self.n_answers.min(1)
-        } else {
-            self.n_answers
-        }
+        TasksPlan::n_answers_of(self.n_answers, &pane.chain)
     }
 
     /// Returns where the right and the wrong answers to a task part.

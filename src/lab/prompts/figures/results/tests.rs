@@ -24,12 +24,16 @@ fn results() -> TaskResults {
         letter: letter.to_owned(),
         name: format!("Settings {letter}"),
         chain,
+        served: None,
+        model: None,
+        not_applied: Vec::new(),
     });
     let plan = TasksPlan {
         tasks: Vec::new(),
         drawn: Vec::new(),
         n_answers: 3,
         exact: Vec::new(),
+        served: Vec::new(),
         seed: 7,
         limits: Limits::default(),
     };
@@ -73,14 +77,7 @@ fn answer(results: &mut TaskResults, [task, pane, seed]: [usize; 3], tokens: &[u
 }
 
 fn done(results: &mut TaskResults, task: usize) {
-    add(
-        results,
-        task,
-        TaskNews::Done {
-            secs: 1.0,
-            drawing_secs: 1.0,
-        },
-    );
+    add(results, task, TaskNews::Done { secs: 1.0 });
 }
 
 #[test]

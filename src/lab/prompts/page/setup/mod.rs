@@ -20,7 +20,7 @@ use crate::lab::LabTab;
 use crate::lab::frame::setup::{axes_ui, menu_choices_ui, menu_row_ui, number_ui, row_ui};
 use crate::lab::prompts::figures::tasks::TaskFile;
 use crate::lab::prompts::state::{N_MAX_ANSWERS, N_MAX_TOKENS, StopAt, TaskSource, TaskView};
-use crate::lab::prompts::{PromptsTab, TasksForm};
+use crate::lab::prompts::{PromptsTab, TasksForm, TasksPlan};
 use crate::state::{AppState, Command, PathPurpose};
 
 /// Draws the form, or where to get tasks from.
@@ -165,13 +165,7 @@ fn cost_words(state: &AppState) -> Option<String> {
         return sweep_words(form, &tasks, state.panes.len());
     }
     let panes = state.panes.iter();
-    let n_each = panes.map(|pane| {
-        if pane.settings.chain.is_greedy() {
-            1
-        } else {
-            form.n_answers
-        }
-    });
+    let n_each = panes.map(|pane| TasksPlan::n_answers_of(form.n_answers, &pane.settings.chain));
     let answers = counted(n_each.sum(), "answer");
     let tokens = grouped(form.n_tokens as f64);
     Some(format!("{tasks} × {answers} of at most {tokens} tokens."))

@@ -1,0 +1,217 @@
+//! The parts of a run: the engine and each server answer all tasks, each under their own settings.
+
+use std::sync::Arc;
+
+use crate::generation::{FinishReason, GenerationId, PaneModel, ServedModel};
+use crate::lab::open_pane::NewPane;
+use crate::lab::prompts::figures::{JudgedPane, TaskResults};
+use crate::lab::prompts::{ServedAnswer, TaskNews, TaskUpdate, TasksPlan, task_seed};
+use crate::state::RunStatus;
+use crate::worker::{JobReport, ListPlan, ListReport, ListedPrompt, ListedSettings};
+
+/// What one host does for a run.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::lab::prompts) struct RunPart {
+    pub id: GenerationId,
+    /// `None` for the engine.
+    pub server: Option<ServedModel>,
+    /// The indices of the settings under which it answers.
+    settings: Vec<usize>,
+    /// Whether it has done each task.
+    is_done: Vec<bool>,
+}
+
+impl RunPart {
+    /// Divides a run: what the engine does comes first, then a part for each server.
+    pub(in crate::lab::prompts) fn all(
+        plan: &TasksPlan,
+        panes: &[JudgedPane],
+        mut new_id: impl FnMut() -> GenerationId,
+    ) -> Vec<Self> {
+        let mut parts: Vec<Self> = Vec::new();
+        for (index, pane) in panes.iter().enumerate() {
+            match parts.iter_mut().find(|part| part.server == pane.served) {
+                Some(part) => part.settings.push(index),
+                None => parts.push(Self {
+                    id: new_id(),
+                    server: pane.served.clone(),
+                    settings: vec![index],
+                    is_done: vec![false; plan.tasks.len()],
+                }),
+            }
+        }
+        parts.sort_by_key(|part| part.server.is_some());
+        parts
+    }
+
+    /// Returns what a server is asked to do.
+    pub(in crate::lab::prompts) fn list(&self, plan: &TasksPlan) -> ListPlan {
+        let prompts = plan.tasks.iter().enumerate();
+        let prompts = prompts.map(|(index, task)| ListedPrompt {
+            text: task.prompt.clone(),
+            seed: task_seed(plan.seed, index),
+        });
+        let chains = self.settings.iter();
+        let chains = chains.filter_map(|index| plan.drawn.get(*index));
+        let settings = chains.map(|chain| ListedSettings {
+            chain: chain.clone(),
+            n_texts: TasksPlan::n_answers_of(plan.n_answers, chain),
+        });
+        ListPlan {
+            prompts: prompts.collect(),
+            settings: settings.collect(),
+            limits: plan.limits.clone(),
+        }
+    }
+
+    /// Returns what a server has reported of a task, and notes in the results what is said about
+    /// its settings.
+    fn served(&self, report: ListReport, results: &mut TaskResults) -> Option<TaskUpdate> {
+        let (task, news) = match report {
+            ListReport::Began { model } => {
+                for settings in &self.settings {
+                    results.note_model(*settings, &model);
+                }
+                return None;
+            }
+            ListReport::Noted {
+                settings,
+                not_applied,
+                ..
+            } => {
+                results.note_not_applied(*self.settings.get(settings)?, not_applied);
+                return None;
+            }
+            ListReport::Written { prompt, text } => {
+                let answer = ServedAnswer {
+                    settings: *self.settings.get(text.settings)?,
+                    seed: text.seed,
+                    rendered: text.rendered,
+                    pieces: text.pieces,
+                    measures: text.measures,
+                    finish: text.finish,
+                    secs: text.secs,
+                };
+                (prompt, TaskNews::Served(answer))
+            }
+            ListReport::Done { prompt, secs } => (prompt, TaskNews::Done { secs }),
+        };
+        Some(TaskUpdate { task, news })
+    }
+
+    /// Returns the updates that end all tasks that it has not done.
+    fn failed(&self, error: &str) -> Vec<TaskUpdate> {
+        let tasks = self.is_done.iter().enumerate();
+        let left = tasks.filter(|(_, is_done)| !**is_done);
+        let updates = left.flat_map(|(task, _)| {
+            let answers = self.settings.iter().map(|settings| {
+                TaskNews::Served(ServedAnswer {
+                    settings: *settings,
+                    seed: 0,
+                    rendered: Arc::from(""),
+                    pieces: Vec::new(),
+                    measures: Vec::new(),
+                    finish: FinishReason::failed(error),
+                    secs: 0.0,
+                })
+            });
+            let news = answers.chain([TaskNews::Done { secs: 0.0 }]);
+            news.map(move |news| TaskUpdate { task, news })
+        });
+        updates.collect()
+    }
+}
+
+/// The parts of a run that have not ended, and how the others have.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(in crate::lab::prompts) struct RunParts {
+    running: Vec<RunPart>,
+    has_several: bool,
+    /// How the parts have ended so far, the worst of them.
+    ended: Option<RunStatus>,
+}
+
+impl RunParts {
+    pub(in crate::lab::prompts) fn new(parts: Vec<RunPart>) -> Self {
+        Self {
+            has_several: parts.len() > 1,
+            running: parts,
+            ended: None,
+        }
+    }
+
+    /// Returns the ids of the parts that are running.
+    pub(in crate::lab::prompts) fn ids(&self) -> Vec<GenerationId> {
+        self.running.iter().map(|part| part.id).collect()
+    }
+
+    /// Returns the server of a part, or `None` for the engine.
+    pub(in crate::lab::prompts) fn server_of(&self, id: GenerationId) -> Option<&ServedModel> {
+        let part = self.running.iter().find(|part| part.id == id)?;
+        part.server.as_ref()
+    }
+
+    /// Reads a report of a part. Returns what it says about a task.
+    pub(in crate::lab::prompts) fn read(
+        &mut self,
+        id: GenerationId,
+        report: JobReport,
+        results: &mut TaskResults,
+    ) -> Option<TaskUpdate> {
+        let part = self.running.iter_mut().find(|part| part.id == id)?;
+        let update = match &part.server {
+            None => report.take()?,
+            Some(_) => part.served(report.take()?, results)?,
+        };
+        if matches!(
+            update.news,
+            TaskNews::Done { .. } | TaskNews::Refused { .. }
+        ) && let Some(is_done) = part.is_done.get_mut(update.task)
+        {
+            *is_done = true;
+        }
+        Some(update)
+    }
+
+    /// Ends a part. Returns what is missing because of an error, so that the answers of the other
+    /// parts still count, and how the run has ended if this was the last part.
+    pub(in crate::lab::prompts) fn end(
+        &mut self,
+        id: GenerationId,
+        status: RunStatus,
+    ) -> (Vec<TaskUpdate>, Option<RunStatus>) {
+        let Some(index) = self.running.iter().position(|part| part.id == id) else {
+            return (Vec::new(), None);
+        };
+        let part = self.running.remove(index);
+        let missing = match &status {
+            RunStatus::Failed { error } if self.has_several => part.failed(error),
+            _ => Vec::new(),
+        };
+        let worst = self.ended.take().unwrap_or(RunStatus::Complete);
+        let is_worse = rank(&status) > rank(&worst);
+        self.ended = Some(if is_worse { status } else { worst });
+        let ended = self.ended.clone().filter(|_| self.running.is_empty());
+        (missing, ended)
+    }
+}
+
+/// Orders how parts end, the best first.
+const fn rank(status: &RunStatus) -> u8 {
+    match status {
+        RunStatus::Waiting | RunStatus::Running | RunStatus::Complete => 0,
+        RunStatus::Stopped => 1,
+        RunStatus::Failed { .. } => 2,
+    }
+}
+
+impl NewPane {
+    /// Returns a pane with settings of a run, and the server that answered under them.
+    pub(super) fn of(settings: JudgedPane, seed: u64) -> Self {
+        Self {
+            chain: settings.chain,
+            seed,
+            model: settings.served.map(PaneModel::Server),
+        }
+    }
+}
