@@ -1,7 +1,7 @@
 //! What verification does not cover. `assets/docs/VERIFY.md` explains each of these reasons.
 
 /// Fields of which at least one change can't be noticed, and why. In alphabetical order.
-pub(crate) const UNCOVERED: [(&str, &str); 45] = [
+pub(crate) const UNCOVERED: [(&str, &str); 46] = [
     (
         "branches.pane",
         "which texts a run has, and where they come from",
@@ -32,6 +32,10 @@ pub(crate) const UNCOVERED: [(&str, &str); 45] = [
         "settings that change nothing in this text",
     ),
     ("panes.finish_reason", "who interrupted a text"),
+    (
+        "panes.follows",
+        "which texts a run has, and where they come from",
+    ),
     (
         "panes.lineage.origin",
         "which texts a run has, and where they come from",
