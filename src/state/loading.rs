@@ -7,7 +7,7 @@ use super::{
     AppState, Command, Effect, HubRow, ModelStatus, ModelsCommand, ModelsTab, Notice, Page,
     PaneModelCommand, PaneStatus, PathPurpose, ReadyModel, RunCommand, SecondModel,
 };
-use crate::generation::{Piece, Step};
+use crate::generation::{Generation, Piece, Step, change_turns};
 use crate::state::folders::try_folder;
 use crate::state::models::open::Inspected;
 use crate::worker::{BesideUpdate, ComputeChoice, DeviceChoice, ModelSource, Request};
@@ -218,20 +218,15 @@ impl AppState {
         let Some(model) = self.models.main.ready() else {
             return;
         };
-        for pane in &mut self.panes {
-            let PaneStatus::Finished(text) = &mut pane.status else {
-                continue;
-            };
-            let full = &model.vocabulary;
-            let agrees = |step: &Step| full.agrees(step.token, &step.piece) == Some(true);
-            let is_part = text.vocabulary.n_tokens() < full.n_tokens()
-                || text
-                    .vocabulary
-                    .iter()
-                    .any(|(token, piece)| *piece == Piece::unnamed(token));
-            if is_part && text.model.has_weights_of(&model.info) && text.steps.iter().all(agrees) {
-                text.vocabulary = Arc::clone(full);
-            }
+        let panes = self.panes.iter_mut();
+        let texts = panes.filter_map(|pane| match &mut pane.status {
+            PaneStatus::Finished(text) => Some(text),
+            _ => None,
+        });
+        let mut texts: Vec<&mut Generation> = texts.collect();
+        change_turns(&mut texts, |_, turn| complete_vocabulary(turn, model));
+        for text in texts {
+            complete_vocabulary(text, model);
         }
     }
 
@@ -281,5 +276,19 @@ impl AppState {
         if let Some(paste) = &mut self.dialogs.paste {
             paste.parse(&self.panes, &self.models);
         }
+    }
+}
+
+/// Gives a text the vocabulary of the model that wrote it, if its own is only a part of it.
+fn complete_vocabulary(text: &mut Generation, model: &ReadyModel) {
+    let full = &model.vocabulary;
+    let agrees = |step: &Step| full.agrees(step.token, &step.piece) == Some(true);
+    let is_part = text.vocabulary.n_tokens() < full.n_tokens()
+        || text
+            .vocabulary
+            .iter()
+            .any(|(token, piece)| *piece == Piece::unnamed(token));
+    if is_part && text.model.has_weights_of(&model.info) && text.steps.iter().all(agrees) {
+        text.vocabulary = Arc::clone(full);
     }
 }

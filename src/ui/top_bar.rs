@@ -18,7 +18,7 @@ use crate::export::ExportFormat;
 use crate::generation::ModelInfo;
 use crate::state::{
     Action, AppState, Command, HelpTab, ModelStatus, Models, ModelsCommand, Page, PaletteCommand,
-    RunCommand, RunDocument, SettingsTab, ThemeChoice,
+    Pane, RunCommand, RunDocument, SettingsTab, ThemeChoice,
 };
 
 /// The widths of the export menu and of the menu with the choices for run files, in points.
@@ -198,7 +198,9 @@ fn export_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
             if !has_text {
                 return;
             }
-            for format in ExportFormat::ALL {
+            let has_chats = state.panes.iter().any(Pane::has_turns);
+            let is_shown = |format: &ExportFormat| has_chats || *format != ExportFormat::Messages;
+            for format in ExportFormat::ALL.into_iter().filter(is_shown) {
                 let label = format!("Run as {}…", format.name());
                 if menu_item(ui, &label, format.description(), false).clicked() {
                     commands.push(Command::save(RunDocument(format)));

@@ -81,5 +81,5 @@ pub use thinking_budget::{
     THOUGHT_TAGS, ThoughtTags, UnspelledThought, note_character_parts, spell_thoughts,
     unspell_thoughts,
 };
-pub use turns::{EarlierTurn, N_MAX_TURNS, turns_before};
+pub use turns::{EarlierTurn, N_MAX_TURNS, change_turns, turns_before};
 pub use vocabulary::Vocabulary;

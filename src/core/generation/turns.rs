@@ -1,6 +1,6 @@
 //! The turns of a conversation: a chat answer knows the answer before it.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::iter::successors;
 use std::sync::Arc;
 
@@ -35,6 +35,29 @@ pub fn turns_before<'a>(texts: impl IntoIterator<Item = &'a Generation>) -> Vec<
         turns.extend(new.map(|(turn, answer)| EarlierTurn { text, turn, answer }));
     }
     turns
+}
+
+/// Changes the turns before these texts, each once, in the order of [`turns_before`]. What texts share
+/// stays shared.
+pub fn change_turns(texts: &mut [&mut Generation], mut change: impl FnMut(usize, &mut Generation)) {
+    let turns = turns_before(texts.iter().map(|text| &**text)).into_iter();
+    let turns: Vec<Arc<Generation>> = turns.map(|turn| Arc::clone(turn.answer)).collect();
+    let mut changed: HashMap<*const Generation, Arc<Generation>> = HashMap::new();
+    let of = |turn: &Arc<Generation>, changed: &HashMap<_, Arc<Generation>>| {
+        let known = changed.get(&Arc::as_ptr(turn));
+        Arc::clone(known.unwrap_or(turn))
+    };
+    for (index, turn) in turns.iter().enumerate() {
+        let mut new = Generation {
+            previous_turn: turn.previous_turn.as_ref().map(|turn| of(turn, &changed)),
+            ..(**turn).clone()
+        };
+        change(index, &mut new);
+        changed.insert(Arc::as_ptr(turn), Arc::new(new));
+    }
+    for text in texts {
+        text.previous_turn = text.previous_turn.as_ref().map(|turn| of(turn, &changed));
+    }
 }
 
 impl Generation {

@@ -434,6 +434,10 @@ actions! {
         listed: |_| ExportFormat::ALL.map(Action::Export),
         command: |state| {
             needs_text(state)?;
+            if format == ExportFormat::Messages {
+                let any = state.panes.iter().any(|pane| pane.has_turns());
+                only_if(any, "Generate an answer in Chat first")?;
+            }
             Ok(Command::save(RunDocument(format)))
         },
     }

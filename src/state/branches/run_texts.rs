@@ -1,11 +1,10 @@
 //! The texts of a run, handed over to be saved.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use super::{KeptText, KeptTexts};
 use crate::export::json::{Branch, RunFile, RunHeader, unless_in_order};
-use crate::generation::{Generation, GenerationId, Lineage, Origin, turns_before};
+use crate::generation::{Generation, GenerationId, Lineage, Origin, change_turns, turns_before};
 use crate::state::{PaneId, PaneStatus, Panes};
 
 /// All texts of a run. It shares their steps, so it takes microseconds to create and to clone.
@@ -104,21 +103,19 @@ pub(in crate::state) fn renumber(
     panes: &mut Panes,
     last_id: &mut u64,
 ) {
-    let all = texts(panes, homes, branches).map(|text| &*text);
-    let turns = turns_before(all).into_iter();
-    let turns: Vec<Arc<Generation>> = turns.map(|turn| Arc::clone(turn.answer)).collect();
-    let before = turns.iter().map(|turn| turn.lineage);
-    let mut lineages: Vec<Lineage> = before.collect();
-    lineages.extend(texts(panes, homes, branches).map(|text| text.lineage));
+    let mut texts: Vec<&mut Generation> = texts(panes, homes, branches).collect();
+    let turns = turns_before(texts.iter().map(|text| &**text)).into_iter();
+    let of_turns = turns.map(|turn| turn.answer.lineage);
+    let mut lineages: Vec<Lineage> = of_turns.collect();
+    let n_turns = lineages.len();
+    lineages.extend(texts.iter().map(|text| text.lineage));
     let lineages = numbered_anew(&lineages, last_id);
-    let (of_turns, of_texts) = lineages.split_at(turns.len());
-    let renewed = renewed(&turns, of_turns);
-    for (text, lineage) in texts(panes, homes, branches).zip(of_texts) {
+    let (of_turns, of_texts) = lineages.split_at(n_turns);
+    change_turns(&mut texts, |index, turn| {
+        turn.lineage = of_turns.get(index).copied().unwrap_or_default();
+    });
+    for (text, lineage) in texts.into_iter().zip(of_texts) {
         text.lineage = *lineage;
-        text.previous_turn = text
-            .previous_turn
-            .take()
-            .map(|turn| renewed_turn(&turn, &renewed));
     }
 }
 
@@ -146,29 +143,6 @@ fn numbered_anew(lineages: &[Lineage], last_id: &mut u64) -> Vec<Lineage> {
             }),
         })
         .collect()
-}
-
-/// A turn as it was, and with its new id.
-type Renewed = (Arc<Generation>, Arc<Generation>);
-
-fn renewed(turns: &[Arc<Generation>], lineages: &[Lineage]) -> Vec<Renewed> {
-    let mut renewed: Vec<Renewed> = Vec::new();
-    for (turn, lineage) in turns.iter().zip(lineages) {
-        let before = turn.previous_turn.as_ref();
-        let new = Generation {
-            lineage: *lineage,
-            previous_turn: before.map(|before| renewed_turn(before, &renewed)),
-            ..(**turn).clone()
-        };
-        renewed.push((Arc::clone(turn), Arc::new(new)));
-    }
-    renewed
-}
-
-fn renewed_turn(turn: &Arc<Generation>, renewed: &[Renewed]) -> Arc<Generation> {
-    let mut all = renewed.iter();
-    let found = all.find(|(old, _)| Arc::ptr_eq(old, turn));
-    Arc::clone(found.map_or(turn, |(_, new)| new))
 }
 
 fn texts<'a>(
