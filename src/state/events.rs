@@ -6,11 +6,10 @@ use super::{
     AppState, Command, Effect, ModelStatus, Notice, PaneStatus, ReadyModel, Runs, unix_time_secs,
 };
 use crate::generation::{
-    FinishReason, Generation, Lineage, ModelInfo, PromptRecord, PromptText, PromptToken,
-    ServedModel, TextModels,
+    FinishReason, ModelInfo, PromptRecord, PromptText, PromptToken, ServedModel,
 };
 use crate::state::models::open::Inspected;
-use crate::state::panes::pane::{PendingGeneration, Start};
+use crate::state::panes::pane::{Begun, Start};
 use crate::state::runs::RunContext;
 use crate::worker::{Event, GenerationId, ModelSource, Progress, Recorder, ServerEvent};
 
@@ -215,72 +214,44 @@ impl AppState {
     fn on_started(&mut self, ids: &[GenerationId], prompt: &Arc<PromptRecord>) {
         let main = self.models.main.in_use().cloned();
         let second = self.models.second.clone();
-        // The views go to what is being written.
-        self.panes.show_turn(None);
+        if self.panes.shown_turn().is_some() {
+            // The views go to what is being written.
+            self.pin = None;
+            self.panes.show_turn(None);
+        }
         self.take_message(prompt);
         for id in ids {
             let Some(pane) = self.panes.running(*id) else {
                 continue;
             };
             let pane_id = pane.id;
-            let pending = match std::mem::replace(&mut pane.status, PaneStatus::Ready) {
+            let mut pending = match std::mem::replace(&mut pane.status, PaneStatus::Ready) {
                 PaneStatus::Waiting { pending } | PaneStatus::Reading { pending, .. } => pending,
                 later => {
                     pane.status = later;
                     continue;
                 }
             };
-            let PendingGeneration {
-                id,
-                name,
-                config,
-                previous,
-                start,
-                own_model,
-            } = pending;
+            let own_model = pending.own_model.take();
             let is_main = own_model.is_none();
             let model = own_model.map_or_else(|| main.clone(), |own| own.ready);
             let Some(model) = model else {
                 continue;
             };
             // The tokens that stay keep their pins.
-            let continued = matches!(start, Start::Text(_));
-            let models = TextModels {
-                model: model.info,
-                second_model: None,
-                vocabulary: model.vocabulary,
-            };
-            let (mut text, stays) = match start {
-                // The vocabulary of a text from a file has only the tokens that occur in it.
-                Start::Text(kept) => {
-                    let text = Generation {
-                        vocabulary: models.vocabulary,
-                        beams: Arc::default(),
-                        ..kept.text
-                    };
-                    (text, !kept.replaces)
-                }
-                Start::Prompt(new) => {
-                    let origin = new.origin;
-                    let text = Generation {
-                        lineage: Lineage { id, origin },
-                        previous_turn: new.previous_turn,
-                        ..Generation::begin(name, config, Arc::clone(prompt), models)
-                    };
-                    let stays = previous.as_ref().is_some_and(|shown| text.follows(shown));
-                    (text, stays)
-                }
-            };
+            let continued = matches!(pending.start, Start::Text(_));
+            let id = pending.id;
+            let Begun { mut text, replaced } = pending.begin(prompt, &model);
             let second = is_main.then(|| second.used_by(&text.config.chain));
             text.second_model = second.flatten();
             pane.status = PaneStatus::Writing(Recorder { id, text });
-            match previous.filter(|_| !stays) {
-                Some(previous) if continued => {
-                    self.branches.keep(pane_id, previous, self.memory);
+            match replaced {
+                Some(replaced) if continued => {
+                    self.branches.keep(pane_id, replaced, self.memory);
                 }
-                Some(previous) => {
+                Some(replaced) => {
                     self.branches
-                        .keep_replaced(pane_id, previous, &self.panes, self.memory);
+                        .keep_replaced(pane_id, replaced, &self.panes, self.memory);
                 }
                 None => {}
             }

@@ -69,7 +69,7 @@ fn rows() -> Vec<Row> {
         Of(vec![Action::Continue]),
         Of(vec![Action::EditText]),
         Of(vec![Action::AnswerAgain]),
-        Of(vec![Action::ShowTurnBefore, Action::ShowTurnAfter]),
+        Of([false, true].map(Action::ShowNeighboringTurn).to_vec()),
         Of(vec![Action::NewConversation]),
         Of(vec![Action::Step, Action::StepBack]),
         Written(

@@ -5,14 +5,18 @@ use super::conditions::{
     needs_text, only_if,
 };
 use super::registry::{actions, first};
+use super::runs::{
+    answer_again, begin_conversation, export, generate, run_another_seed, show_neighboring_turn,
+    take_lesson,
+};
 use super::{PaletteCommand, PaneAction, Shortcut};
 use crate::export::ExportFormat;
 use crate::generation::formatting::pane_letter;
 use crate::lab::LabTab;
 use crate::state::{
-    AnswersDocument, AppState, BranchCommand, BranchesView, Command, ConversationCommand, DockTab,
-    FuturesCommand, HelpTab, LessonCommand, LessonDocument, MAX_PANES, ModelsCommand, Pace, Page,
-    PaneId, PathPurpose, PictureDocument, PictureFormat, Plot, PromptMode, RunCommand, RunDocument,
+    AnswersDocument, AppState, BranchCommand, BranchesView, Command, DockTab, FuturesCommand,
+    HelpTab, LessonCommand, LessonDocument, MAX_PANES, ModelsCommand, Pace, Page, PaneId,
+    PathPurpose, PictureDocument, PictureFormat, Plot, PromptMode, RunCommand, RunDocument,
     RunSetting, ScoreCommand, ServerCommand, SettingsTab, TextSize, ThemeChoice, Tint, ViewChange,
     WatermarkCommand,
 };
@@ -41,13 +45,7 @@ actions! {
         keys: vec![ENTER.command()],
         help: "generate; in step mode, keep running",
         page: Page::Write,
-        command: |state| if state.is_step_mode() {
-            only_if(state.can_keep_running(), "No text can be continued")?;
-            Ok(Command::Branch(BranchCommand::KeepRunning))
-        } else {
-            can_run(state)?;
-            Ok(Command::GenerateAll)
-        },
+        command: |state| generate(state),
     }
     Stop {
         name: |_| "Stop all panes",
@@ -65,12 +63,7 @@ actions! {
             "Generate with another seed"
         },
         page: Page::Write,
-        command: |state| {
-            if !state.panes.iter().any(|pane| state.can_answer_again(pane)) {
-                can_run(state)?;
-            }
-            Ok(Command::AnotherSeed)
-        },
+        command: |state| run_another_seed(state),
     }
     Step {
         name: |_| "Step one token",
@@ -121,10 +114,7 @@ actions! {
         keys: vec![Shortcut::key("N").command()],
         help: "set all texts aside and begin a new conversation",
         page: Page::Write,
-        command: |state| {
-            only_if(state.is_replying(), "Generate an answer in Chat first")?;
-            Ok(Command::Conversation(ConversationCommand::New))
-        },
+        command: |state| begin_conversation(state),
     }
     AnswerAgain {
         name: |_| "Answer the message of the shown turn again",
@@ -132,32 +122,16 @@ actions! {
         keys: vec![Shortcut::key("R")],
         help: "in Chat, answer again in the focused pane, or that of the pinned token",
         page: Page::Write,
-        command: |state| {
-            let at = state.turn_to_answer().ok_or("Pin a token of an answer first")?;
-            only_if(state.can_ask_again(at), "This message can’t be answered now")?;
-            Ok(Command::Conversation(ConversationCommand::Again(at)))
-        },
+        command: |state| answer_again(state),
     }
-    ShowTurnBefore {
-        name: |_| "Show the turn before",
+    ShowNeighboringTurn(is_after: bool) {
+        name: |_| if is_after { "Show the turn after" } else { "Show the turn before" },
         place: "Chat",
-        keys: vec![Shortcut::key("ArrowUp").alt()],
+        keys: vec![Shortcut::key(if is_after { "ArrowDown" } else { "ArrowUp" }).alt()],
         help: "the turn that plots and X-ray show",
         page: Page::Write,
-        command: |state| {
-            let turn = state.neighboring_turn(false).ok_or("There is no turn before")?;
-            Ok(Command::Conversation(ConversationCommand::ShowTurn(Some(turn))))
-        },
-    }
-    ShowTurnAfter {
-        name: |_| "Show the turn after",
-        place: "Chat",
-        keys: vec![Shortcut::key("ArrowDown").alt()],
-        page: Page::Write,
-        command: |state| {
-            let turn = state.neighboring_turn(true).ok_or("There is no turn after")?;
-            Ok(Command::Conversation(ConversationCommand::ShowTurn(Some(turn))))
-        },
+        listed: |_| [false, true].map(Action::ShowNeighboringTurn),
+        command: |state| show_neighboring_turn(state, is_after),
     }
     DrawFutures {
         name: |_| "Draw futures of the pinned token, or of the prompt",
@@ -421,25 +395,13 @@ actions! {
         },
         place: "Lessons",
         listed: |state| (0..state.lessons.list.len()).map(Action::TakeLesson),
-        command: |state| {
-            let lesson = state.lessons.list.get(index);
-            let lesson = lesson.ok_or("There is no such lesson")?;
-            state.lesson_blocked(lesson).map_or(Ok(()), Err)?;
-            Ok(Command::Lesson(LessonCommand::Start(index)))
-        },
+        command: |state| take_lesson(state, index),
     }
     Export(format: ExportFormat) {
         name: |_| format!("Export the run as {}…", format.name()),
         place: "Export",
         listed: |_| ExportFormat::ALL.map(Action::Export),
-        command: |state| {
-            needs_text(state)?;
-            if format == ExportFormat::Messages {
-                let any = state.panes.iter().any(|pane| pane.has_turns());
-                only_if(any, "Generate an answer in Chat first")?;
-            }
-            Ok(Command::save(RunDocument(format)))
-        },
+        command: |state| export(state, format),
     }
     ExportEverything {
         name: |_| "Export everything…",

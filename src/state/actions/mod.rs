@@ -10,6 +10,7 @@ mod list;
 mod of_pane;
 mod palette;
 mod registry;
+mod runs;
 mod shortcut;
 
 pub use key_help::{KeyHelp, key_help};

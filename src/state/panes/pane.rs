@@ -12,8 +12,10 @@ use super::what_if::WhatIfs;
 use crate::analysis::watermark::WatermarkScan;
 use crate::analysis::{Lint, TextMetrics};
 use crate::generation::{
-    FinishReason, Generation, GenerationConfig, Origin, PaneModel, PaneSettings, Vocabulary,
+    FinishReason, Generation, GenerationConfig, Lineage, Origin, PaneModel, PaneSettings,
+    PromptRecord, TextModels, Vocabulary,
 };
+use crate::state::ReadyModel;
 use crate::state::branches::Upcoming;
 use crate::state::pane_models::OwnModel;
 use crate::state::read_along::RefusedReading;
@@ -137,7 +139,45 @@ pub struct Kept {
     pub replaces: bool,
 }
 
+/// A text that begins.
+pub(in crate::state) struct Begun {
+    /// The text before its first new token.
+    pub text: Generation,
+    /// The text that it takes the place of, unless that stays a part of it.
+    pub replaced: Option<Generation>,
+}
+
 impl PendingGeneration {
+    /// Begins the text, with the prompt as this model has read it.
+    pub(in crate::state) fn begin(self, prompt: &Arc<PromptRecord>, model: &ReadyModel) -> Begun {
+        let models = TextModels {
+            model: Arc::clone(&model.info),
+            second_model: None,
+            vocabulary: Arc::clone(&model.vocabulary),
+        };
+        match self.start {
+            // The vocabulary of a text from a file has only the tokens that occur in it.
+            Start::Text(kept) => Begun {
+                text: Generation {
+                    vocabulary: models.vocabulary,
+                    beams: Arc::default(),
+                    ..kept.text
+                },
+                replaced: self.previous.filter(|_| kept.replaces),
+            },
+            Start::Prompt(new) => {
+                let lineage = Lineage {
+                    id: self.id,
+                    origin: new.origin,
+                };
+                let begun = Generation::begin(self.name, self.config, Arc::clone(prompt), models);
+                let text = Generation { lineage, ..begun }.following(new.previous_turn);
+                let replaced = self.previous.filter(|shown| !text.follows(shown));
+                Begun { text, replaced }
+            }
+        }
+    }
+
     /// Returns the message that it answers, if it is an answer.
     pub fn message(&self) -> Option<&str> {
         match &self.start {

@@ -137,8 +137,8 @@ pub(super) fn keys_ui(
         commands.push(Command::Rename(pane.id));
     }
     let turns = [
-        Action::ShowTurnBefore,
-        Action::ShowTurnAfter,
+        Action::ShowNeighboringTurn(false),
+        Action::ShowNeighboringTurn(true),
         Action::NewConversation,
     ];
     action_keys_ui(ui, &turns, state, commands);

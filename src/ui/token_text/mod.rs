@@ -20,6 +20,7 @@ mod pane_text;
 #[cfg(test)]
 mod press_tests;
 mod rows;
+mod slot;
 #[cfg(test)]
 mod tests;
 mod thought;
@@ -43,13 +44,14 @@ pub(in crate::ui) use visual_order::{continues_right_to_left_word, is_right_to_l
 use egui::emath::Rangef;
 use egui::style::ScrollAnimation;
 use egui::{
-    Align, Align2, EventFilter, Frame, Key, PointerButton, Pos2, Rect, Response, Role, ScrollArea,
-    Sense, Stroke, StrokeKind, Ui, Vec2, WidgetInfo, pos2, vec2,
+    Align, EventFilter, Frame, Key, PointerButton, Pos2, Rect, Response, Role, ScrollArea, Sense,
+    Ui, Vec2, WidgetInfo, vec2,
 };
 
 use self::edit::FieldFrame;
 use self::layout::Layout;
 use self::paint::Painting;
+use self::slot::slot_ui;
 use self::transcript::{ShownThought, Transcript};
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
@@ -116,9 +118,6 @@ const BOTTOM: f32 = 8.0;
 
 /// How many frames a scroll area takes to move.
 const N_FOLLOWING: u8 = 3;
-
-/// The size of the slot for the next token.
-const SLOT: Vec2 = vec2(32.0, 22.0);
 
 /// The maximum line width, in points; wider lines are hard to read.
 const MAX_LINE_WIDTH: f32 = 680.0;
@@ -406,21 +405,6 @@ impl TokenView {
         self.layout.row_of(self.transcript.step_start(step)?)
     }
 
-    /// Returns where the slot for the next token is, relative to the text's top left corner: after
-    /// the last token, or below it if the line is full.
-    fn slot(&self, line_width: f32) -> Option<Rect> {
-        let chunk = self.layout.chunks().last()?;
-        let row = chunk.rows.last()?;
-        let y = chunk.y.min + row.y.center();
-        let left = row.after(SLOT.x);
-        let corner = if left >= 0.0 && left + SLOT.x <= line_width {
-            pos2(left, y - SLOT.y / 2.0)
-        } else {
-            pos2(0.0, y + row.y.span() - SLOT.y / 2.0)
-        };
-        Some(Rect::from_min_size(corner, SLOT))
-    }
-
     /// Returns the step whose token is at this point, relative to the text's top left corner.
     fn step_at(&self, at: Vec2) -> Option<usize> {
         self.layout.row_at(at.y)?.span_at(at.x)?.step
@@ -479,29 +463,6 @@ pub(super) fn paint_whole(ui: &Ui, corner: Pos2, width: f32, input: TokenTextInp
     };
     painting.paint(&layout.visible(ui, &transcript, Rangef::EVERYTHING));
     layout.height()
-}
-
-/// Draws the slot for the next token.
-fn slot_ui(ui: &Ui, rect: Option<Rect>) {
-    let Some(rect) = rect else {
-        return;
-    };
-    let theme = Theme::of(ui);
-    let response = ui.interact(rect, ui.scope_id().with("slot"), Sense::hover());
-    let name = "The next token: not drawn yet";
-    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, name));
-    let edge = Stroke::new(1.5, theme.accent);
-    let painter = ui.painter();
-    painter.rect_stroke(rect, 3, edge, StrokeKind::Inside);
-    let font = Face::Read.font();
-    painter.text(
-        rect.center(),
-        Align2::CENTER_CENTER,
-        "?",
-        font,
-        theme.text_3,
-    );
-    response.on_hover_text("Space draws the next token; 1–9 pick one by hand");
 }
 
 /// Returns whether Enter was pressed while the text has the focus.

@@ -78,6 +78,8 @@ pub struct TurnsResponse {
 #[derive(Debug, Default)]
 pub(super) struct TurnsView {
     answers: Vec<TokenView>,
+    /// Stands for an answer that is not drawn.
+    spare: TokenView,
     /// The index of the turn that the views show.
     shown: usize,
     /// Whether the last turn is followed while it is written, until the user scrolls.
@@ -91,9 +93,8 @@ impl TurnsView {
     /// Returns the answer that the views show.
     pub(super) fn shown(&mut self) -> &mut TokenView {
         self.make_views(self.shown + 1);
-        let last = self.answers.len() - 1;
-        let shown = self.shown.min(last);
-        &mut self.answers[shown]
+        let found = self.answers.get_mut(self.shown);
+        found.unwrap_or(&mut self.spare)
     }
 
     /// Scrolls to the head of the shown turn in the next frame.
@@ -154,14 +155,15 @@ impl TurnsView {
                             let edit = edit.take_if(|_| index == shown);
                             ui.push_id(index, |ui| {
                                 let block = TurnBlock { index, turn: *turn };
-                                let view = &mut self.answers[index];
+                                let view = self.answers.get_mut(index);
+                                let view = view.unwrap_or(&mut self.spare);
                                 let seen = viewport
                                     .translate(vec2(0.0, top - ui.next_widget_position().y));
                                 let (head, text) =
                                     block.ui(ui, seen, view, (edit, message_edit), &mut response);
-                                let is_of_turn =
-                                    text != TokenTextResponse::default() || response.text == text;
-                                if is_of_turn {
+                                let nothing = TokenTextResponse::default();
+                                let is_first = index == shown && response.text == nothing;
+                                if text != nothing || is_first {
                                     response.turn = index;
                                     response.text = text;
                                 }
