@@ -115,7 +115,7 @@ struct Found {
     /// Why the model can't answer it.
     error: Option<String>,
     /// How many parts of the run have done it.
-    #[serde(skip)]
+    #[serde(default)]
     n_parts_done: usize,
     is_done: bool,
 }
