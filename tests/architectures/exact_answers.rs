@@ -65,6 +65,7 @@ fn plan(case: &Value) -> TasksPlan {
             right: strings(&case["right"]),
         }],
         drawn: Vec::new(),
+        served: Vec::new(),
         n_answers: 0,
         exact: vec![settings.chain],
         seed: 0,

@@ -282,6 +282,7 @@ fn over(address: &str, sampled_by: SampledBy, config: &GenerationConfig) -> Vec<
             ServerEvent::Noted { not_applied, .. } => text.not_applied = not_applied,
             ServerEvent::Progress(progress) => assert!(recorder.note(&progress)),
             ServerEvent::ConnectFailed { error } => panic!("{error}"),
+            ServerEvent::Job { .. } => panic!("no list was asked for"),
             ServerEvent::Panicked { message } => panic!("{message}"),
         }
     }

@@ -16,8 +16,8 @@ use crate::lab::LabTab;
 use crate::state::{
     AnswersDocument, AppState, BranchCommand, BranchesView, Command, DockTab, FuturesCommand,
     HelpTab, LessonCommand, LessonDocument, MAX_PANES, ModelsCommand, Pace, Page, PaneId,
-    PathPurpose, PictureDocument, PictureFormat, Plot, PromptMode, RunCommand, RunDocument,
-    RunSetting, ScoreCommand, ServerCommand, SettingsTab, TextSize, ThemeChoice, Tint, ViewChange,
+    PathPurpose, PictureDocument, PictureFormat, Plot, PromptMode, RunCommand, RunSetting,
+    ScoreCommand, ServerCommand, SettingsTab, TextSize, ThemeChoice, Tint, ViewChange,
     WatermarkCommand,
 };
 
