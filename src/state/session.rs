@@ -275,6 +275,11 @@ impl AppState {
         }
         // What is generated next is a new run.
         self.runs.number += 1;
+        if self.is_replying() {
+            // The message of the last turn is on screen; the next one is yet to be typed.
+            self.prompt.text.clear();
+            self.prompt.reading = None;
+        }
         let mut effects = self.runs.end_verification(&mut self.models);
         effects.extend(self.prompt.tokenize(&self.models.main));
         effects

@@ -17,8 +17,8 @@ use crate::design::widgets::{Notice, NoticeKind};
 use crate::generation::Generation;
 use crate::generation::formatting::pane_letter;
 use crate::state::{
-    AppState, BranchChange, BranchCommand, BranchTarget, Command, DockTab, InPlaceEdit,
-    MessageEdit, Pane, PaneId, PaneStatus, Pin, capitalize,
+    AppState, BranchChange, BranchCommand, BranchTarget, Command, ConversationCommand, DockTab,
+    InPlaceEdit, MessageEdit, Pane, PaneId, PaneStatus, Pin, capitalize,
 };
 
 /// A pane's place in the window, and what it needs to know about the other panes.
@@ -270,6 +270,7 @@ fn press_ui(
 const CONTINUE: &str = "Continue";
 const AGAIN: &str = "Run again";
 const CPU: &str = "Use the CPU";
+const LEAVE_OUT: &str = "Leave out the oldest turn";
 
 /// Shows an error at the bottom of the pane. Returns the height of the notice.
 fn notice_ui(
@@ -296,6 +297,7 @@ fn notice_ui(
     let offered = [
         (CONTINUE, state.can_continue(pane)),
         (AGAIN, true),
+        (LEAVE_OUT, state.can_leave_out_oldest(pane)),
         (CPU, cpu_instead.is_some()),
     ];
     let offered = offered.into_iter().filter(|(_, is_offered)| *is_offered);
@@ -309,6 +311,11 @@ fn notice_ui(
     match pressed.and_then(|at| actions.get(at)) {
         Some(&CONTINUE) => commands.push(Command::Branch(BranchCommand::Continue(pane.id))),
         Some(&CPU) => commands.extend(cpu_instead),
+        Some(&LEAVE_OUT) => {
+            let leave_out = ConversationCommand::LeaveOutOldest(pane.id);
+            commands.push(Command::Conversation(leave_out));
+            commands.push(Command::Generate(pane.id));
+        }
         Some(_) => commands.push(Command::Generate(pane.id)),
         None => {}
     }

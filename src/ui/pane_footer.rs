@@ -123,8 +123,10 @@ fn status_ui(ui: &mut Ui, breakpoint: Breakpoint, pane: &Pane, state: &AppState)
         lint_sign_ui(ui, pane);
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             ui.spacing_mut().item_spacing.x = 6.0;
-            let reads = state.panes.reads_words(pane);
-            let status = match reads.filter(|_| pane.status.failure().is_none()) {
+            let left_out =
+                (pane.is_left_out && state.is_replying()).then(|| "Left out of replies".to_owned());
+            let instead = state.panes.reads_words(pane).or(left_out);
+            let status = match instead.filter(|_| pane.status.failure().is_none()) {
                 Some(words) => (false, words, theme.text_2),
                 None => status_text(ui, &pane.status, model_ready),
             };

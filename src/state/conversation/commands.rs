@@ -79,12 +79,25 @@ impl AppState {
         let pane = self.fullest_pane().filter(|_| self.is_replying())?;
         let length = self.prompt.length(&self.models.main)?;
         let letter = pane_letter(pane.place);
-        let n_messages = pane.history().map_or(0, |history| history.len());
+        let history = pane.history();
         (!length.fits()).then(|| FullConversation {
             pane: pane.id,
             words: format!("The conversation of {letter} has {length}"),
-            can_leave_out: n_messages > 0,
+            can_leave_out: history.is_some_and(|history| !history.is_empty()),
         })
+    }
+
+    /// Returns whether a pane was refused an answer, and could try again with one turn less.
+    pub fn can_leave_out_oldest(&self, pane: &Pane) -> bool {
+        let is_refused = matches!(
+            pane.status,
+            PaneStatus::Refused {
+                message: Some(_),
+                ..
+            }
+        );
+        let has_history = pane.history().is_some_and(|history| !history.is_empty());
+        is_refused && has_history && self.is_replying()
     }
 
     /// Returns what a pane writes next: an answer to the message as typed, after its own turns, or a

@@ -283,6 +283,7 @@ fn a_refused_message_is_kept_and_can_be_answered_later() {
     state.on_event(Event::Progress(Progress::Finished { id, reason }));
     let pane = &state.panes[0];
     assert_eq!(pane.pending_turn().unwrap().message, "Why?");
+    assert!(state.can_leave_out_oldest(pane));
     let effects = state.apply(Command::Generate(pane.id));
     let [(prompt, _)] = asked(&effects).try_into().unwrap();
     assert_eq!(prompt.text, "Why?");
@@ -325,4 +326,29 @@ fn a_file_of_messages_opens_as_a_conversation() {
     state.apply(read(Err("message 3 has no role".to_owned())));
     let notice = state.notices.iter().next().unwrap();
     assert_eq!(notice.title, "chat.json can’t be opened");
+}
+
+#[test]
+fn a_conversation_of_the_history_goes_on_with_its_settings() {
+    let state = conversation();
+    let run = state.run_texts().into_run(state.run_header());
+    let mut other = crate::state::tests::ready();
+    other.apply(Command::Run(crate::state::RunCommand::Read {
+        name: "old".to_owned(),
+        run: Ok(Box::new(run)),
+    }));
+    assert!(!other.is_replying(), "an opened run is only shown");
+    assert!(other.panes[1].has_turns());
+    other.apply(Command::Run(crate::state::RunCommand::UseSettings));
+    assert!(other.is_replying());
+    assert_eq!(other.prompt.text, "");
+    reply(&mut other, "And now?", &[" yes"]);
+    assert_eq!(latest(&other, 1).n_turns(), 3);
+    // The turns of the file have ids of their own.
+    let ids: Vec<GenerationId> = latest(&other, 1)
+        .turns()
+        .iter()
+        .map(|turn| turn.lineage.id)
+        .collect();
+    assert!(ids.is_sorted_by(|before, after| before < after), "{ids:?}");
 }
