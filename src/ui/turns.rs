@@ -108,14 +108,15 @@ fn turns_of<'a>(pane: &'a Pane, place: usize, state: &AppState) -> Vec<Turn<'a>>
     let n_turns = written.len() + usize::from(pending.is_some());
     let shown = state.panes.shown_turn().unwrap_or(n_turns - 1);
     let letter = pane_letter(place);
+    let first = TurnAt {
+        pane: pane.id,
+        turn: 0,
+    };
+    let can_ask = state.can_ask_again(first);
     let mut turns: Vec<Turn<'a>> = written
         .into_iter()
         .enumerate()
         .map(|(index, answer)| {
-            let at = TurnAt {
-                pane: pane.id,
-                turn: index,
-            };
             let mut turn = Turn {
                 name: format!("Turn {} of pane {letter}", index + 1),
                 message: &answer.prompt.text,
@@ -125,7 +126,7 @@ fn turns_of<'a>(pane: &'a Pane, place: usize, state: &AppState) -> Vec<Turn<'a>>
                     None => state.branches.versions(pane, index),
                 },
                 is_shown: index == shown,
-                can_ask: state.can_ask_again(at),
+                can_ask,
                 is_left_out: index < n_left_out,
             };
             if let Some(version) = turn.version().filter(|_| turn.versions.len() > 1) {

@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use super::{ConversationCommand, EditScope, TurnAt};
 use crate::generation::{
-    ChatMessage, FinishReason, Generation, OriginChange, PromptForm, PromptText,
+    ChatMessage, ChatSupport, FinishReason, Generation, OriginChange, PromptForm, PromptText,
 };
-use crate::state::tests::{answer_waiting, answer_waiting_after, chat_written, written};
+use crate::state::tests::{
+    answer_waiting, answer_waiting_after, chat_written, loaded_with, written,
+};
 use crate::state::{
     AppState, BranchCommand, BranchTarget, Command, Effect, PaneId, Pin, PromptMode,
 };
@@ -333,6 +335,7 @@ fn a_conversation_of_the_history_goes_on_with_its_settings() {
     let state = conversation();
     let run = state.run_texts().into_run(state.run_header());
     let mut other = crate::state::tests::ready();
+    other.on_event(loaded_with(ChatSupport::ready()));
     other.apply(Command::Run(crate::state::RunCommand::Read {
         name: "old".to_owned(),
         run: Ok(Box::new(run)),
