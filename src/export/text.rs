@@ -36,11 +36,19 @@ pub(super) fn render(panes: &[Option<&Generation>], facts: FileFacts) -> String 
 
 /// Appends each turn: its number, the message, and the answer.
 fn push_turns(page: &mut String, last: &Generation, facts: FileFacts) {
-    for (number, turn) in (1..).zip(last.turns()) {
+    for (number, turn) in (1_usize..).zip(last.turns()) {
         if number > 1 {
             page.push('\n');
         }
-        page.push_str(&format!("Turn {number}\n\n{}\n\n", turn.prompt.text));
+        for words in [
+            "Turn ",
+            &number.to_string(),
+            "\n\n",
+            &turn.prompt.text,
+            "\n\n",
+        ] {
+            page.push_str(words);
+        }
         page.push_str(facts.text_of(turn).trim_start());
         page.push('\n');
         push_notes(page, turn, facts);

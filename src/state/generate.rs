@@ -315,7 +315,12 @@ impl AppState {
             text,
             replaces: extension.branches_by.is_some(),
         };
-        pane.wait_for(generation_id, config.clone(), own, Start::Text(kept));
+        pane.wait_for(
+            generation_id,
+            config.clone(),
+            own,
+            Start::Text(Box::new(kept)),
+        );
         pane.upcoming = upcoming;
         let request = PaneRequest {
             id: generation_id,

@@ -166,7 +166,7 @@ fn body_ui(
     };
     let input = text_input(ui, frame, state, generation);
     let response = view.text_ui(&mut child_ui(ui, rect, "text"), input, edits.0);
-    text_response_ui(ui, frame, pane.id, response, state, commands);
+    text_response_ui(ui, frame, response, state, commands);
     response
 }
 
@@ -174,11 +174,13 @@ fn body_ui(
 pub(super) fn text_response_ui(
     ui: &Ui,
     frame: PaneFrame,
-    pane: PaneId,
     response: TokenTextResponse,
     state: &AppState,
     commands: &mut Vec<Command>,
 ) {
+    let Some(pane) = state.panes.get(frame.place).map(|pane| pane.id) else {
+        return;
+    };
     press_ui(frame, pane, response, state, commands);
     if let Some(step) = response.secondary_clicked {
         // On a token, the popup takes the place of the pane's menu.

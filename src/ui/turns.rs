@@ -51,7 +51,7 @@ pub(super) fn turns_ui(
         commands.push(Command::Conversation(ConversationCommand::ShowTurn(shown)));
     }
     if acts || is_shown {
-        text_response_ui(ui, frame, pane.id, text, state, commands);
+        text_response_ui(ui, frame, text, state, commands);
     }
     if let Some((turn, action)) = response.action {
         let pane = pane.id;

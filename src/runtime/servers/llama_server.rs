@@ -351,11 +351,11 @@ pub(super) fn set(body: &mut Value, name: &str, value: Value) {
 
 /// Returns an earlier message as `/apply-template` takes it.
 fn message_value(message: &ChatMessage) -> Value {
-    let mut value = json!({ "role": message.role.name(), "content": message.content });
-    if let Some(thought) = &message.thinking {
-        value["reasoning_content"] = json!(thought);
+    let (role, content) = (message.role.name(), &message.content);
+    match &message.thinking {
+        Some(thought) => json!({ "role": role, "content": content, "reasoning_content": thought }),
+        None => json!({ "role": role, "content": content }),
     }
-    value
 }
 
 #[cfg(test)]

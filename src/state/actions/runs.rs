@@ -3,7 +3,7 @@
 use super::conditions::{can_run, needs_text, only_if};
 use crate::export::ExportFormat;
 use crate::state::{
-    AppState, BranchCommand, Command, ConversationCommand, LessonCommand, RunDocument,
+    AppState, BranchCommand, Command, ConversationCommand, LessonCommand, Pane, RunDocument,
 };
 
 /// Generates, or keeps running in step mode.
@@ -61,7 +61,7 @@ pub(super) fn take_lesson(state: &AppState, index: usize) -> Result<Command, Str
 pub(super) fn export(state: &AppState, format: ExportFormat) -> Result<Command, String> {
     needs_text(state)?;
     if format == ExportFormat::Messages {
-        let any = state.panes.iter().any(|pane| pane.has_turns());
+        let any = state.panes.iter().any(Pane::has_turns);
         only_if(any, "Generate an answer in Chat first")?;
     }
     Ok(Command::save(RunDocument(format)))

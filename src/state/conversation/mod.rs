@@ -16,7 +16,7 @@ use crate::analysis::messages_after;
 use crate::generation::{ChatMessage, Generation, GenerationId, PromptText};
 
 /// What the user does with conversations.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConversationCommand {
     /// Set all texts aside and begin another conversation.
     New,

@@ -323,7 +323,7 @@ fn a_file_of_messages_opens_as_a_conversation() {
     };
     assert_eq!((asked.len(), settings.history.len()), (1, 2));
     // The answers follow the given messages.
-    answer_waiting_after(&mut state, settings.history.clone(), &[" me"]);
+    answer_waiting_after(&mut state, &settings.history, &[" me"]);
     assert_eq!(state.settings().chat_history.len(), 2);
     state.apply(read(Err("message 3 has no role".to_owned())));
     let notice = state.notices.iter().next().unwrap();

@@ -116,7 +116,7 @@ pub enum Start {
     /// A prompt.
     Prompt(NewText),
     /// A text, which it continues.
-    Text(Kept),
+    Text(Box<Kept>),
 }
 
 /// A text that is written from its prompt.

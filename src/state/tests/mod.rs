@@ -216,14 +216,14 @@ pub(crate) fn chat_written(message: &str, pieces: &[(&str, f64)]) -> AppState {
 
 /// Lets the panes that wait for an answer give it: each the next of these words.
 pub(crate) fn answer_waiting(state: &mut AppState, words: &[&str]) {
-    answer_waiting_after(state, Vec::new(), words);
+    answer_waiting_after(state, &[], words);
 }
 
 /// Like [`answer_waiting`], for conversations that begin with given messages.
-pub(crate) fn answer_waiting_after(state: &mut AppState, given: Vec<ChatMessage>, words: &[&str]) {
+pub(crate) fn answer_waiting_after(state: &mut AppState, given: &[ChatMessage], words: &[&str]) {
     let waiting = state.panes.iter().filter_map(|pane| {
         let asked = pane.pending_turn()?;
-        let history = asked.before.map_or_else(|| given.clone(), messages_after);
+        let history = asked.before.map_or_else(|| given.to_vec(), messages_after);
         Some((pane.status.running()?, asked.message.to_owned(), history))
     });
     let waiting: Vec<_> = waiting.collect();

@@ -15,6 +15,7 @@ mod end_tests;
 mod input;
 mod jobs;
 mod layout;
+mod message;
 mod paint;
 mod pane_text;
 #[cfg(test)]
@@ -109,6 +110,16 @@ enum Extent {
     Viewport,
     /// As much as it needs.
     Text,
+}
+
+impl Extent {
+    /// Returns the height of a text that needs this much.
+    fn height(self, needed: f32, viewport: Rect) -> f32 {
+        match self {
+            Self::Viewport => needed.max(viewport.height()),
+            Self::Text => needed,
+        }
+    }
 }
 
 /// The pane's padding around the text.
@@ -283,11 +294,7 @@ impl TokenView {
             .max(self.layout.height());
         // What is typed in place may need more rows.
         let typed_height = edit.as_ref().map_or(0.0, |_| viewport.height());
-        let needed = TOP + text_height + BOTTOM + typed_height;
-        let height = match extent {
-            Extent::Viewport => needed.max(viewport.height()),
-            Extent::Text => needed,
-        };
+        let height = extent.height(TOP + text_height + BOTTOM + typed_height, viewport);
         let (rect, response) = ui.allocate_exact_size(vec2(available, height), Sense::click());
         let scrolled = self.scrolled(viewport.top());
         let plain = self.transcript.plain();

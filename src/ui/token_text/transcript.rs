@@ -233,6 +233,20 @@ impl Transcript {
         }
     }
 
+    /// Creates the transcript of a message alone.
+    pub(super) fn of_message(message: &str) -> Self {
+        let mut transcript = Self::default();
+        let start = Run {
+            start: 0,
+            step: None,
+            style: RunStyle::Prompt,
+            blank: false,
+        };
+        transcript.push_characters(start, message);
+        transcript.push_run(start, "");
+        transcript
+    }
+
     fn begin(prompt: &Arc<PromptRecord>, has_prompt: bool) -> Self {
         let mut transcript = Self {
             prompt: Arc::clone(prompt),

@@ -4,9 +4,10 @@ use egui::emath::Rangef;
 use egui::style::ScrollAnimation;
 use egui::{
     Align, Frame, Key, Label, Layout, Margin, Modifiers, Rect, Role, Sense, Stroke, StrokeKind,
-    TextEdit, TextWrapMode, Ui, WidgetInfo, pos2, vec2,
+    TextEdit, TextWrapMode, Ui, WidgetInfo, vec2,
 };
 
+use super::message::MessageView;
 use super::{TokenTextInput, TokenTextResponse, TokenView, line_span, scroll_area};
 use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
@@ -23,9 +24,6 @@ const ABOVE: f32 = 4.0;
 
 /// The space between a message and its answer, in points.
 const MESSAGE_GAP: f32 = 5.0;
-
-/// The maximum number of lines of a message.
-const MAX_MESSAGE_ROWS: usize = 4;
 
 /// Where the head of a new turn stops while the answer grows, as a fraction of the visible height.
 const STOPS_AT: f32 = 1.0 / 3.0;
@@ -74,12 +72,28 @@ pub struct TurnsResponse {
     pub action: Option<(usize, TurnAction)>,
 }
 
-/// The answers of a conversation, with their layouts, and where they are scrolled.
+/// A turn with its layout.
+#[derive(Debug)]
+struct TurnView {
+    message: MessageView,
+    answer: TokenView,
+}
+
+impl Default for TurnView {
+    fn default() -> Self {
+        Self {
+            message: MessageView::default(),
+            answer: TokenView::without_prompt(),
+        }
+    }
+}
+
+/// The turns of a conversation, with their layouts, and where they are scrolled.
 #[derive(Debug, Default)]
 pub(super) struct TurnsView {
-    answers: Vec<TokenView>,
-    /// Stands for an answer that is not drawn.
-    spare: TokenView,
+    turns: Vec<TurnView>,
+    /// Stands for a turn that is not drawn.
+    spare: TurnView,
     /// The index of the turn that the views show.
     shown: usize,
     /// Whether the last turn is followed while it is written, until the user scrolls.
@@ -93,8 +107,8 @@ impl TurnsView {
     /// Returns the answer that the views show.
     pub(super) fn shown(&mut self) -> &mut TokenView {
         self.make_views(self.shown + 1);
-        let found = self.answers.get_mut(self.shown);
-        found.unwrap_or(&mut self.spare)
+        let found = self.turns.get_mut(self.shown);
+        &mut found.unwrap_or(&mut self.spare).answer
     }
 
     /// Scrolls to the head of the shown turn in the next frame.
@@ -103,8 +117,8 @@ impl TurnsView {
     }
 
     fn make_views(&mut self, n: usize) {
-        while self.answers.len() < n {
-            self.answers.push(TokenView::without_prompt());
+        while self.turns.len() < n {
+            self.turns.push(TurnView::default());
         }
     }
 
@@ -116,7 +130,7 @@ impl TurnsView {
         (mut edit, mut message_edit): (Option<&mut InPlaceEdit>, Option<&mut MessageEdit>),
     ) -> TurnsResponse {
         self.make_views(turns.len().max(1));
-        self.answers.truncate(turns.len().max(1));
+        self.turns.truncate(turns.len().max(1));
         let shown = turns.iter().position(|turn| turn.is_shown);
         let shown = shown.unwrap_or_else(|| turns.len().saturating_sub(1));
         if shown != self.shown {
@@ -125,9 +139,9 @@ impl TurnsView {
         }
         let mut sticks = false;
         let mut writes = false;
-        for (view, turn) in self.answers.iter_mut().zip(turns) {
+        for (view, turn) in self.turns.iter_mut().zip(turns) {
             if let Some(answer) = turn.answer {
-                sticks = view.sync(ui, answer);
+                sticks = view.answer.sync(ui, answer);
                 writes = answer.end == super::TextEnd::Writing;
             } else {
                 writes = true;
@@ -150,24 +164,26 @@ impl TurnsView {
                         let mut response = TurnsResponse::default();
                         let top = ui.max_rect().top();
                         for (index, turn) in turns.iter().enumerate() {
-                            let is_edited = |edit: &&mut MessageEdit| edit.at.turn == index;
-                            let message_edit = message_edit.take_if(|edit| is_edited(&edit));
+                            let is_edited = |edit: &MessageEdit| edit.at.turn == index;
+                            let message_edit = message_edit.take_if(|edit| is_edited(edit));
                             let edit = edit.take_if(|_| index == shown);
                             ui.push_id(index, |ui| {
                                 let block = TurnBlock { index, turn: *turn };
-                                let view = self.answers.get_mut(index);
+                                let view = self.turns.get_mut(index);
                                 let view = view.unwrap_or(&mut self.spare);
                                 let seen = viewport
                                     .translate(vec2(0.0, top - ui.next_widget_position().y));
-                                let (head, text) =
-                                    block.ui(ui, seen, view, (edit, message_edit), &mut response);
+                                let block = block.ui(ui, seen, view, (edit, message_edit));
+                                let action = block.action.map(|action| (index, action));
+                                response.action = response.action.or(action);
                                 let nothing = TokenTextResponse::default();
                                 let is_first = index == shown && response.text == nothing;
-                                if text != nothing || is_first {
+                                if block.text != nothing || is_first {
                                     response.turn = index;
-                                    response.text = text;
+                                    response.text = block.text;
                                 }
-                                self.scroll_ui(ui, head, index, turns.len(), viewport.height());
+                                let top = block.head.top() - STOPS_AT * viewport.height();
+                                self.scroll_ui(ui, index, turns.len(), top);
                             });
                         }
                         response
@@ -177,19 +193,26 @@ impl TurnsView {
             .inner
     }
 
-    /// Scrolls a turn's head into view, if it is due.
-    fn scroll_ui(&mut self, ui: &Ui, head: Rect, index: usize, n_turns: usize, height: f32) {
+    /// Scrolls so that a turn's head is in view, with `top` at the top, if it is due.
+    fn scroll_ui(&mut self, ui: &Ui, index: usize, n_turns: usize, top: f32) {
         let is_followed = self.follows && n_turns > 1 && index + 1 == n_turns;
         let is_sought = self.seeks_shown && index == self.shown;
         if is_sought {
             self.seeks_shown = false;
         }
         if is_followed || is_sought {
-            let y = head.top() - STOPS_AT * height;
-            let target = Rect::from_x_y_ranges(Rangef::point(head.left()), Rangef::point(y));
+            let x = Rangef::point(ui.min_rect().left());
+            let target = Rect::from_x_y_ranges(x, Rangef::point(top));
             ui.scroll_to_rect_animation(target, Some(Align::TOP), ScrollAnimation::none());
         }
     }
+}
+
+/// What was drawn of a turn, and what the user did with it.
+struct BlockResponse {
+    head: Rect,
+    text: TokenTextResponse,
+    action: Option<TurnAction>,
 }
 
 /// A turn with its index.
@@ -199,34 +222,38 @@ struct TurnBlock<'a> {
 }
 
 impl TurnBlock<'_> {
-    /// Draws the turn. Returns the rectangle of its head, and how the user interacted with its answer.
+    /// Draws the turn.
     fn ui(
         &self,
         ui: &mut Ui,
         viewport: Rect,
-        view: &mut TokenView,
+        view: &mut TurnView,
         (edit, message_edit): (Option<&mut InPlaceEdit>, Option<&mut MessageEdit>),
-        response: &mut TurnsResponse,
-    ) -> (Rect, TokenTextResponse) {
+    ) -> BlockResponse {
         let start = ui.next_widget_position().y;
-        let head = self.head_ui(ui, response);
+        let (head, mut action) = self.head_ui(ui);
         let is_edited = message_edit.is_some();
         match message_edit {
-            Some(edit) => self.message_edit_ui(ui, edit, response),
-            None => self.message_ui(ui),
+            Some(edit) => action = message_edit_ui(ui, edit).or(action),
+            None => view.message.ui(ui, self.turn.message),
         }
         ui.add_space(MESSAGE_GAP - super::TOP);
         let above = ui.next_widget_position().y - start;
         let text = self.turn.answer.map(|answer| {
             let answer = if is_edited { dimmed(answer) } else { answer };
+            let view = &mut view.answer;
             view.block_ui(ui, viewport.translate(vec2(0.0, -above)), answer, edit)
         });
-        (head, text.unwrap_or_default())
+        BlockResponse {
+            head,
+            text: text.unwrap_or_default(),
+            action,
+        }
     }
 
     /// Draws the turn's number, its version, and what can be done with it under the pointer or the
-    /// focus.
-    fn head_ui(&self, ui: &mut Ui, response: &mut TurnsResponse) -> Rect {
+    /// focus. Returns its rectangle, and what was asked.
+    fn head_ui(&self, ui: &mut Ui) -> (Rect, Option<TurnAction>) {
         let theme = Theme::of(ui);
         let size = vec2(ui.available_width(), ABOVE + HEAD);
         let (rect, area) = ui.allocate_exact_size(size, Sense::hover());
@@ -238,10 +265,13 @@ impl TurnBlock<'_> {
         let x = Rangef::new(rect.left() + line.min, rect.left() + line.max);
         let inside = Rect::from_x_y_ranges(x, Rangef::new(rect.top() + ABOVE, rect.bottom()));
         area.widget_info(|| WidgetInfo::labeled(Role::Label, true, self.turn.name));
+        // The buttons cover the row.
+        let is_pointed = ui.rect_contains_pointer(rect);
         let mut row = child_ui(ui, inside, "head");
+        let mut action = None;
         row.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.spacing_mut().item_spacing.x = 0.0;
-            self.buttons_ui(ui, area.contains_pointer(), response);
+            action = self.buttons_ui(ui, is_pointed);
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                 ui.spacing_mut().item_spacing.x = 4.0;
                 let color = theme.text_2;
@@ -252,18 +282,18 @@ impl TurnBlock<'_> {
                     ui.label(label)
                         .on_hover_text("The model no longer reads this turn, to make room");
                 }
-                self.versions_ui(ui, response);
+                action = self.versions_ui(ui).or(action);
             });
         });
-        rect
+        (rect, action)
     }
 
-    fn versions_ui(&self, ui: &mut Ui, response: &mut TurnsResponse) {
+    fn versions_ui(&self, ui: &mut Ui) -> Option<TurnAction> {
         let TurnInput {
             versions, version, ..
         } = self.turn;
         if versions.len() < 2 {
-            return;
+            return None;
         }
         let theme = Theme::of(ui);
         let words = format!(
@@ -284,20 +314,22 @@ impl TurnBlock<'_> {
             ),
             (Icon::Right, "Show the version after", Some(version + 1)),
         ];
+        let mut action = None;
         for (icon, name, other) in others {
             let id = other.and_then(|other| versions.get(other));
             let enabled = id.is_some() && self.turn.can_ask;
             let button = ui.add_enabled_ui(enabled, |ui| icon_button(ui, icon, name));
-            if let Some(id) = id.filter(|_| button.inner.clicked()) {
-                response.action = Some((self.index, TurnAction::ShowVersion(*id)));
+            if button.inner.clicked() {
+                action = id.map(|id| TurnAction::ShowVersion(*id));
             }
         }
+        action
     }
 
     /// Draws the buttons, which are visible while the pointer is over the head or one has the focus.
-    fn buttons_ui(&self, ui: &mut Ui, is_pointed: bool, response: &mut TurnsResponse) {
+    fn buttons_ui(&self, ui: &mut Ui, is_pointed: bool) -> Option<TurnAction> {
         if !self.turn.can_ask {
-            return;
+            return None;
         }
         let id = ui.scope_id().with("turn buttons");
         let had_focus = ui.data(|data| data.get_temp::<bool>(id)).unwrap_or(false);
@@ -311,7 +343,7 @@ impl TurnBlock<'_> {
             (Icon::Again, "Answer again (R)", TurnAction::Again),
             (Icon::Edit, "Edit the message", TurnAction::Edit),
         ];
-        let mut has_focus = false;
+        let (mut has_focus, mut pressed) = (false, None);
         ui.scope(|ui| {
             ui.multiply_opacity(opacity);
             for (icon, name, action) in buttons {
@@ -321,69 +353,44 @@ impl TurnBlock<'_> {
                 let button = icon_button(ui, icon, name);
                 has_focus |= button.has_focus();
                 if button.clicked() {
-                    response.action = Some((self.index, action));
+                    pressed = Some(action);
                 }
             }
         });
         ui.data_mut(|data| data.insert_temp(id, has_focus));
+        pressed
     }
+}
 
-    /// Draws the message, cut after some lines.
-    fn message_ui(&self, ui: &mut Ui) {
-        let theme = Theme::of(ui);
-        let line = line_span(ui.available_width());
-        let mut job = egui::text::LayoutJob::default();
-        let format = egui::TextFormat {
-            line_height: Some(Face::Read.row()),
-            ..egui::TextFormat::simple(Face::Read.font(), theme.prompt_text)
-        };
-        job.append(self.turn.message, 0.0, format);
-        job.wrap.max_width = line.span();
-        job.wrap.max_rows = MAX_MESSAGE_ROWS;
-        let galley = ui.painter().layout_job(job);
-        let is_cut = galley.elided;
-        let size = vec2(ui.available_width(), galley.size().y);
-        let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
-        let at = pos2(rect.left() + line.min, rect.top());
-        ui.painter().galley(at, galley, theme.prompt_text);
-        let message = self.turn.message;
-        response.widget_info(|| WidgetInfo::labeled(Role::Label, true, message));
-        if is_cut {
-            response.on_hover_text(message);
-        }
-    }
-
-    /// Draws the field of the message that is being edited.
-    fn message_edit_ui(&self, ui: &mut Ui, edit: &mut MessageEdit, response: &mut TurnsResponse) {
-        let theme = Theme::of(ui);
-        if let Some(action) = end_keys(ui) {
-            response.action = Some((self.index, action));
-        }
-        let line = line_span(ui.available_width());
-        ui.horizontal(|ui| {
-            ui.add_space(line.min - 5.0);
-            let frame = Frame::new()
-                .fill(theme.accent_bg)
-                .corner_radius(6)
-                .inner_margin(Margin::symmetric(5, 3));
-            let framed = frame.show(ui, |ui| {
-                let field = TextEdit::multiline(&mut edit.text)
-                    .frame(Frame::NONE)
-                    .margin(Margin::ZERO)
-                    .font(Face::Read.font())
-                    .desired_rows(1)
-                    .desired_width(line.span());
-                let field = ui.add(field).accessible_name("Edit the message");
-                if std::mem::take(&mut edit.is_new) {
-                    field.request_focus();
-                    field.scroll_to_me(None);
-                }
-            });
-            let ring = Stroke::new(1.5, theme.accent);
-            let rect = framed.response.rect;
-            ui.painter().rect_stroke(rect, 6, ring, StrokeKind::Inside);
+/// Draws the field of the message that is being edited. Returns how editing ended, if it did.
+fn message_edit_ui(ui: &mut Ui, edit: &mut MessageEdit) -> Option<TurnAction> {
+    let theme = Theme::of(ui);
+    let ended = end_keys(ui);
+    let line = line_span(ui.available_width());
+    ui.horizontal(|ui| {
+        ui.add_space(line.min - 5.0);
+        let frame = Frame::new()
+            .fill(theme.accent_bg)
+            .corner_radius(6)
+            .inner_margin(Margin::symmetric(5, 3));
+        let framed = frame.show(ui, |ui| {
+            let field = TextEdit::multiline(&mut edit.text)
+                .frame(Frame::NONE)
+                .margin(Margin::ZERO)
+                .font(Face::Read.font())
+                .desired_rows(1)
+                .desired_width(line.span());
+            let field = ui.add(field).accessible_name("Edit the message");
+            if std::mem::take(&mut edit.is_new) {
+                field.request_focus();
+                field.scroll_to_me(None);
+            }
         });
-    }
+        let ring = Stroke::new(1.5, theme.accent);
+        let rect = framed.response.rect;
+        ui.painter().rect_stroke(rect, 6, ring, StrokeKind::Inside);
+    });
+    ended
 }
 
 /// Returns how the user ended editing by a key. Call it before the field takes the keys.

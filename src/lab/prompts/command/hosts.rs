@@ -112,7 +112,9 @@ impl AnswerHosts {
                 JobUpdate::Reported(report) => {
                     if let Some(ListReport::Noted { notes, .. }) = report.get() {
                         progress.clear();
-                        notes.iter().for_each(|note| console::note(note));
+                        for note in notes {
+                            console::note(note);
+                        }
                     }
                     if let Some(update) = running.read(id, report, results) {
                         let task = update.task;

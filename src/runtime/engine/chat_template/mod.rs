@@ -82,15 +82,15 @@ impl Message {
             Role::Assistant => "assistant",
         };
         let content = self.content.as_str();
-        match &self.thinking {
-            // gpt-oss has a name of its own for it. Templates may print a message, in this order.
-            Some(thought) => context! {
-                role => role,
-                content => content,
-                reasoning_content => thought,
-                thinking => thought,
-            },
-            None => context! { role => role, content => content },
+        let Some(thought) = &self.thinking else {
+            return context! { role => role, content => content };
+        };
+        // gpt-oss has a name of its own for it. Templates may print a message, in this order.
+        context! {
+            role => role,
+            content => content,
+            reasoning_content => thought,
+            thinking => thought,
         }
     }
 }
