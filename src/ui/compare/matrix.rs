@@ -199,7 +199,7 @@ impl Cell<'_> {
     fn sentence(&self) -> String {
         let [a, b] = self.pair.panes.map(pane_letter);
         let Some(both) = &self.pair.comparison else {
-            return format!("{a} and {b} have different prompts or models");
+            return format!("{a} and {b} have different prompts, conversations or models");
         };
         let edits = edits(both.n_edits);
         match &both.fork {

@@ -103,7 +103,7 @@ pub(super) fn pair_ui(ui: &mut Ui, texts: &[(usize, &Generation)], pair: &Compar
 
 fn title(both: Option<&TextComparison>) -> String {
     match both {
-        None => "continue different prompts or models".to_owned(),
+        None => "continue different prompts, conversations or models".to_owned(),
         Some(both) => match &both.fork {
             Some(fork) => format!("diverge at token {}", fork.step + 1),
             None if both.n_edits == 0 => "are identical".to_owned(),
