@@ -185,7 +185,10 @@ impl AppState {
             Progress::Finished { id, reason } => {
                 self.panes.note_refused_reading(*id, reason);
                 if let Some(pane) = self.panes.running(*id) {
+                    let refused = pane.asked_edit();
                     pane.finish_run(reason.clone());
+                    // What was typed must not be lost.
+                    self.branches.message = self.branches.message.take().or(refused);
                     return self.end_run();
                 }
             }

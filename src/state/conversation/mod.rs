@@ -123,6 +123,23 @@ impl Pane {
         }
     }
 
+    /// Returns the edited message that it is asked to answer, to be edited further if it is refused.
+    pub(in crate::state) fn asked_edit(&self) -> Option<MessageEdit> {
+        let (PaneStatus::Waiting { pending } | PaneStatus::Reading { pending, .. }) = &self.status
+        else {
+            return None;
+        };
+        let (turn, text) = pending.edited_message()?;
+        Some(MessageEdit {
+            at: TurnAt {
+                pane: self.id,
+                turn,
+            },
+            text: text.to_owned(),
+            is_new: false,
+        })
+    }
+
     /// Returns its last answer, which a message can follow: a text in chat with at least one token that
     /// the pane wrote itself.
     pub fn answer(&self) -> Option<&Generation> {

@@ -355,3 +355,19 @@ fn a_conversation_of_the_history_goes_on_with_its_settings() {
         .collect();
     assert!(ids.is_sorted_by(|before, after| before < after), "{ids:?}");
 }
+
+#[test]
+fn an_edited_message_that_is_refused_can_be_edited_further() {
+    let mut state = conversation();
+    let at = at(&state, 1, 1);
+    apply(&mut state, ConversationCommand::Edit(Some(at)));
+    state.branches.message.as_mut().unwrap().text = "Why not?".to_owned();
+    let effects = apply(&mut state, ConversationCommand::FinishEdit(EditScope::Pane));
+    let id = asked(&effects)[0].1[0];
+    let reason = FinishReason::failed("the context is full");
+    state.on_event(Event::Progress(Progress::Finished { id, reason }));
+    let edit = state.branches.message.as_ref().unwrap();
+    assert_eq!((edit.at, edit.text.as_str()), (at, "Why not?"));
+    assert_eq!(state.panes[1].pending_turn(), None);
+    assert_eq!(told(&state, 1)[1], pair("Why?", " then"));
+}

@@ -12,8 +12,8 @@ use super::what_if::WhatIfs;
 use crate::analysis::watermark::WatermarkScan;
 use crate::analysis::{Lint, TextMetrics};
 use crate::generation::{
-    FinishReason, Generation, GenerationConfig, Lineage, Origin, PaneModel, PaneSettings,
-    PromptRecord, TextModels, Vocabulary,
+    FinishReason, Generation, GenerationConfig, Lineage, Origin, OriginChange, PaneModel,
+    PaneSettings, PromptRecord, TextModels, Vocabulary,
 };
 use crate::state::ReadyModel;
 use crate::state::branches::Upcoming;
@@ -91,7 +91,7 @@ pub enum PaneStatus {
         reason: FinishReason,
         /// The pane's previous text, which it still shows.
         before: Option<Generation>,
-        /// What it was to answer, if it was a message.
+        /// The message that it was to answer after its own turns.
         message: Option<String>,
     },
 }
@@ -178,12 +178,27 @@ impl PendingGeneration {
         }
     }
 
-    /// Returns the message that it answers, if it is an answer.
-    pub fn message(&self) -> Option<&str> {
+    /// Returns the text that it writes from its prompt.
+    const fn new_text(&self) -> Option<&NewText> {
         match &self.start {
-            Start::Prompt(new) => new.message.as_deref(),
+            Start::Prompt(new) => Some(new),
             Start::Text(_) => None,
         }
+    }
+
+    /// Returns the message that it answers after the pane's own turns.
+    fn reply(&self) -> Option<&str> {
+        let new = self.new_text().filter(|new| new.origin.is_none())?;
+        new.message.as_deref()
+    }
+
+    /// Returns the edited message that it answers in place of a turn, with the index of the turn.
+    pub(in crate::state) fn edited_message(&self) -> Option<(usize, &str)> {
+        let new = self.new_text()?;
+        let is_edited = new.origin?.change == OriginChange::Message;
+        let before = new.previous_turn.as_deref();
+        let turn = before.map_or(0, Generation::n_turns);
+        Some((turn, new.message.as_deref()?)).filter(|_| is_edited)
     }
 
     /// Returns the text that it continues.
@@ -375,7 +390,7 @@ impl PaneStatus {
         *self = match std::mem::replace(self, Self::Ready) {
             Self::Waiting { pending } | Self::Reading { pending, .. } => Self::Refused {
                 reason,
-                message: pending.message().map(str::to_owned),
+                message: pending.reply().map(str::to_owned),
                 before: pending.previous,
             },
             Self::Writing(Recorder { mut text, .. }) => {

@@ -365,7 +365,11 @@ impl TurnBlock<'_> {
 /// Draws the field of the message that is being edited. Returns how editing ended, if it did.
 fn message_edit_ui(ui: &mut Ui, edit: &mut MessageEdit) -> Option<TurnAction> {
     let theme = Theme::of(ui);
-    let ended = end_keys(ui);
+    let id = ui.scope_id().with("message");
+    // Another field takes its own keys.
+    let focused = ui.memory(egui::Memory::focused);
+    let has_keys = focused.is_none_or(|focused| focused == id);
+    let ended = has_keys.then(|| end_keys(ui)).flatten();
     let line = line_span(ui.available_width());
     ui.horizontal(|ui| {
         ui.add_space(line.min - 5.0);
@@ -375,6 +379,7 @@ fn message_edit_ui(ui: &mut Ui, edit: &mut MessageEdit) -> Option<TurnAction> {
             .inner_margin(Margin::symmetric(5, 3));
         let framed = frame.show(ui, |ui| {
             let field = TextEdit::multiline(&mut edit.text)
+                .id(id)
                 .frame(Frame::NONE)
                 .margin(Margin::ZERO)
                 .font(Face::Read.font())
