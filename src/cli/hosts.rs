@@ -172,9 +172,7 @@ impl Host {
             }
         }
     }
-}
 
-impl Host {
     fn send(&mut self, prompt: &PromptText, panes: Vec<(GenerationId, &Pane)>) {
         match self {
             Self::Engine(engine) => {

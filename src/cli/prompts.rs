@@ -72,16 +72,16 @@ pub(crate) fn messages_from(
         ))
     };
     let messages = Messages::parse(&text).map_err(|error| failure(&error.to_string()))?;
-    let last = messages.last.or_else(|| next.pop_front());
-    let last = last.ok_or_else(|| {
-        failure("the last one is not the user’s; write the next one with --reply TEXT")
-    })?;
+    let no_message =
+        || failure("the last one is not the user’s; write the next one with --reply TEXT");
+    let next_message = messages.last.or_else(|| next.pop_front());
+    let message = next_message.ok_or_else(no_message)?;
     let settings = ChatSettings {
         system: messages.system,
         history: messages.history,
         kwargs,
     };
-    Ok(PromptText::chat_with(last, settings))
+    Ok(PromptText::chat_with(message, settings))
 }
 
 /// Reads the variables for a chat template.

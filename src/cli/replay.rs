@@ -18,7 +18,6 @@ use super::pane_run::{Console, Engine, SIGNAL_PAUSE};
 use super::replay_json;
 use super::replay_models::RunModels;
 use super::replay_report::{RepeatedRun, Report, RunPlaces};
-use crate::analysis::contradictions::turns_of_run;
 use crate::analysis::replay::{SecondNeeded, WordsCheck, replay_of};
 use crate::export::json::{RunFile, by_place};
 use crate::export::read_run;
@@ -179,22 +178,21 @@ fn repeat(arguments: &Arguments, then: RunFile) -> Result<Report, Failure> {
     if console.interrupt.is_raised() {
         return Err(Failure::Interrupted);
     }
-    check_completed(&then, &now, &places)?;
-    Ok(Report::new(RepeatedRun {
+    let report = Report::new(RepeatedRun {
         then,
         now,
         places,
         words,
         allows_others: arguments.other_model,
         has_branches,
-    }))
+    });
+    check_completed(&report)?;
+    Ok(report)
 }
 
-/// Returns the texts of the panes and then those of all turns, and where they are.
+/// Returns the texts of the panes, then the turns before them, and where all of them are.
 fn texts_of(run: RunFile) -> (Vec<Generation>, RunPlaces) {
-    let panes: Vec<&Generation> = run.panes.iter().collect();
-    let branches: Vec<&Generation> = run.branches.iter().map(|branch| &branch.text).collect();
-    let turns = turns_of_run(&panes, &branches);
+    let turns = run.turns();
     let places = RunPlaces {
         panes: run.places.clone(),
         turns: (turns.iter())
@@ -363,17 +361,12 @@ fn replayed(
 }
 
 /// Fails if a text could not be generated again.
-fn check_completed(
-    then: &[Generation],
-    now: &[Generation],
-    places: &RunPlaces,
-) -> Result<(), Failure> {
-    let n_texts = now.len();
-    for (index, (then, now)) in then.iter().zip(now).enumerate() {
+fn check_completed(report: &Report) -> Result<(), Failure> {
+    let texts = report.then.iter().zip(&report.now);
+    for (place, (then, now)) in report.verdict.all_places().zip(texts) {
         if let Some(FinishReason::Failed { error }) = &now.finish
             && then.finish != now.finish
         {
-            let place = places.place(index, n_texts);
             let message = format!("{place} can’t be replayed: {error}");
             return Err(Failure::usage(message));
         }

@@ -32,15 +32,6 @@ pub(super) struct RunPlaces {
 }
 
 impl RunPlaces {
-    /// Returns the place of the text at this index. `n_texts` is how many there are.
-    pub(super) fn place(&self, index: usize, n_texts: usize) -> RunPlace {
-        let n_panes = n_texts - self.turns.len();
-        let turn = index.checked_sub(n_panes);
-        let pane = || self.panes.get(index).copied().unwrap_or(index);
-        let turn = turn.and_then(|turn| self.turns.get(turn).copied());
-        turn.unwrap_or_else(|| RunPlace::Pane(pane()))
-    }
-
     fn as_ref(&self) -> TextPlaces<'_> {
         TextPlaces {
             panes: &self.panes,

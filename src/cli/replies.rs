@@ -12,7 +12,7 @@ use super::pane_run::{Console, Pane};
 use super::text_output::error_of;
 use crate::analysis::{messages_after, turn_messages};
 use crate::generation::formatting::pane_letter;
-use crate::generation::{ChatSettings, FinishReason, Generation, N_MAX_TURNS, PromptText};
+use crate::generation::{FinishReason, Generation, N_MAX_TURNS, PromptText};
 
 /// The messages after the first answer.
 #[derive(Debug, Args)]
@@ -177,11 +177,8 @@ impl Conversation {
 /// Returns a message after an answer, with all that the template gets.
 fn next_prompt(answer: &Generation, reply: &str) -> PromptText {
     let chat = answer.prompt.chat.as_ref();
-    let settings = chat.map(|chat| chat.settings.clone()).unwrap_or_default();
-    let settings = ChatSettings {
-        history: messages_after(answer),
-        ..settings
-    };
+    let mut settings = chat.map(|chat| chat.settings.clone()).unwrap_or_default();
+    settings.history = messages_after(answer);
     PromptText::chat_with(reply, settings)
 }
 

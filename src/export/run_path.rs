@@ -12,7 +12,7 @@ use flate2::write::GzEncoder;
 
 use super::json::{self, Form, ParseError, RunFile};
 use super::{SessionFile, read_at_most, write_atomically};
-use crate::analysis::contradictions::{Contradiction, RunPlace, turns_of_run};
+use crate::analysis::contradictions::{Contradiction, RunPlace};
 use crate::generation::formatting::io_words;
 use crate::generation::{ByteSize, Generation};
 
@@ -66,20 +66,30 @@ pub fn read_marked(text: &[u8]) -> Result<RunFile, RunFileError> {
     let bytes: &[u8] = if is_session { &[] } else { text };
     let all = json::contradictions_of(bytes, &run);
     run.contradiction = all.first().cloned();
+    let turns = placed_turns(&run);
     for found in &all {
-        mark(&mut run, found);
+        mark(&mut run, &turns, found);
     }
     Ok(run)
 }
 
+/// Returns the turns of a run, each with its place.
+fn placed_turns(run: &RunFile) -> Vec<(RunPlace, Arc<Generation>)> {
+    let placed = run.turns().into_iter().map(|(place, turn)| {
+        let place = place.with_panes(|pane| run.place(pane));
+        (place, Arc::clone(turn.answer))
+    });
+    placed.collect()
+}
+
 /// Marks the texts that a contradiction is about, unless they are marked already: those at its place,
 /// and those that follow the turn there.
-fn mark(run: &mut RunFile, found: &Contradiction) {
+fn mark(run: &mut RunFile, turns: &[(RunPlace, Arc<Generation>)], found: &Contradiction) {
     let words: Arc<str> = found.to_string().into();
-    let turn = turn_at(run, found.place);
+    let turn = turns.iter().find(|(place, _)| *place == found.place);
     let follows = |text: &Generation| {
         let mut before = text.turns_back().skip(1);
-        turn.is_some_and(|turn| before.any(|other| ptr::eq(other, turn)))
+        turn.is_some_and(|(_, turn)| before.any(|other| ptr::eq(other, Arc::as_ptr(turn))))
     };
     let places: Vec<usize> = (0..run.panes.len()).map(|index| run.place(index)).collect();
     let panes = places.into_iter().zip(&mut run.panes);
@@ -91,16 +101,6 @@ fn mark(run: &mut RunFile, found: &Contradiction) {
             text.contradiction.get_or_insert_with(|| Arc::clone(&words));
         }
     }
-}
-
-/// Returns the turn at a place of a run.
-fn turn_at(run: &RunFile, place: RunPlace) -> Option<*const Generation> {
-    let panes: Vec<&Generation> = run.panes.iter().collect();
-    let branches: Vec<&Generation> = run.branches.iter().map(|branch| &branch.text).collect();
-    let turns = turns_of_run(&panes, &branches);
-    let is_there = |at: &RunPlace| at.with_panes(|pane| run.place(pane)) == place;
-    let found = turns.into_iter().find(|(at, _)| is_there(at));
-    found.map(|(_, turn)| Arc::as_ptr(turn.answer))
 }
 
 /// Reads the text of a run file, uncompressed.

@@ -40,15 +40,8 @@ fn push_turns(page: &mut String, last: &Generation, facts: FileFacts) {
         if number > 1 {
             page.push('\n');
         }
-        for words in [
-            "Turn ",
-            &number.to_string(),
-            "\n\n",
-            &turn.prompt.text,
-            "\n\n",
-        ] {
-            page.push_str(words);
-        }
+        let (number, message) = (number.to_string(), &turn.prompt.text);
+        page.extend(["Turn ", &number, "\n\n", message, "\n\n"]);
         page.push_str(facts.text_of(turn).trim_start());
         page.push('\n');
         push_notes(page, turn, facts);

@@ -13,9 +13,8 @@ pub enum VerifiedData {
 }
 
 impl VerifiedData {
-    /// Chooses the plot for a verdict on these texts, one per pane. Those of turns before them are left
-    /// out. `now` is empty if
-    /// they were not generated again.
+    /// Chooses the plot for a verdict on these texts, one per pane; earlier turns are left out. `now` is
+    /// empty if they were not generated again.
     pub fn of(verdict: &Verdict, then: &[&Generation], now: &[&Generation]) -> Self {
         let is_identical = verdict.comparison == Some(Comparison::Identical);
         if is_identical || verdict.contradiction.is_some() {

@@ -275,8 +275,7 @@ fn shown_turn_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     if n_turns < 2 {
         return;
     }
-    let last = n_turns - 1;
-    let shown = state.panes.shown_turn().unwrap_or(last);
+    let shown = state.panes.shown_turn().unwrap_or(n_turns - 1);
     let words = format!("Turn {} of {n_turns}", shown + 1);
     ui.add_space(6.0);
     let chip = ui.add(
@@ -292,8 +291,8 @@ fn shown_turn_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
             for turn in 0..n_turns {
                 let label = format!("Turn {}", turn + 1);
                 if menu_item(ui, &label, "", turn == shown).clicked() {
-                    let turn = Some(turn).filter(|turn| *turn < last);
-                    commands.push(Command::Conversation(ConversationCommand::ShowTurn(turn)));
+                    let show = ConversationCommand::ShowTurn(Some(turn));
+                    commands.push(Command::Conversation(show));
                 }
             }
         });

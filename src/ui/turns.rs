@@ -38,8 +38,6 @@ pub(super) fn turns_ui(
         .map(|(index, turn)| turn.input(ui, frame, index, state))
         .collect();
     let response = view.turns_ui(ui, &inputs, edits);
-    let last = turns.len().saturating_sub(1);
-    let shown = Some(response.turn).filter(|turn| *turn < last);
     let is_shown = turns.get(response.turn).is_some_and(|turn| turn.is_shown);
     let text = response.text;
     let acts = text.clicked.is_some()
@@ -48,18 +46,15 @@ pub(super) fn turns_ui(
         || text.chosen.is_some();
     if acts && !is_shown {
         // The views go to the turn of a token before it is pinned.
-        commands.push(Command::Conversation(ConversationCommand::ShowTurn(shown)));
+        let show = ConversationCommand::ShowTurn(Some(response.turn));
+        commands.push(Command::Conversation(show));
     }
     if acts || is_shown {
         text_response_ui(ui, frame, text, state, commands);
     }
     if let Some((turn, action)) = response.action {
         let pane = pane.id;
-        commands.extend(commands_of(
-            TurnAt { pane, turn },
-            action,
-            shown_of(turn, last),
-        ));
+        commands.extend(commands_of(TurnAt { pane, turn }, action));
     }
     TokenTextResponse {
         // What is hovered in another turn says nothing about the plots.
@@ -68,12 +63,7 @@ pub(super) fn turns_ui(
     }
 }
 
-/// Returns the turn that the views show to show this one.
-fn shown_of(turn: usize, last: usize) -> Option<usize> {
-    Some(turn).filter(|turn| *turn < last)
-}
-
-fn commands_of(at: TurnAt, action: TurnAction, shown: Option<usize>) -> Vec<Command> {
+fn commands_of(at: TurnAt, action: TurnAction) -> Vec<Command> {
     let command = match action {
         TurnAction::Edit => ConversationCommand::Edit(Some(at)),
         TurnAction::CancelEdit => ConversationCommand::Edit(None),
@@ -86,7 +76,7 @@ fn commands_of(at: TurnAt, action: TurnAction, shown: Option<usize>) -> Vec<Comm
                 step: 0,
             };
             return vec![
-                Command::Conversation(ConversationCommand::ShowTurn(shown)),
+                Command::Conversation(ConversationCommand::ShowTurn(Some(at.turn))),
                 Command::Branch(BranchCommand::Open(Some(from))),
             ];
         }

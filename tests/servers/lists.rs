@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use quartet::decoding::ChainConfig;
-use quartet::generation::{FinishReason, GenerationId, Limits, PieceKind, PromptText};
+use quartet::generation::{FinishReason, GenerationId, Limits, PieceKind, PromptText, ServedText};
 use quartet::worker::{
-    JobUpdate, ListPlan, ListReport, ListedPrompt, ListedSettings, ListedText, SampledBy,
-    ServerEvent, ServerRequest, ServerWorker,
+    JobUpdate, ListPlan, ListReport, ListedPrompt, ListedSettings, SampledBy, ServerEvent,
+    ServerRequest, ServerWorker,
 };
 use serde_json::Value;
 
@@ -47,7 +47,7 @@ fn plan(prompts: &[&str]) -> ListPlan {
 /// What a list has reported.
 #[derive(Default)]
 struct Reported {
-    texts: Vec<(usize, ListedText)>,
+    texts: Vec<(usize, ServedText)>,
     done: Vec<usize>,
 }
 
@@ -97,7 +97,7 @@ fn begin(server: &StandIn, sampled_by: SampledBy, plan: ListPlan) -> ServerWorke
     worker
 }
 
-fn words(text: &ListedText) -> String {
+fn words(text: &ServedText) -> String {
     let pieces = text.pieces.iter();
     let visible = pieces.filter(|piece| piece.kind == PieceKind::Text);
     let bytes: Vec<u8> = visible.flat_map(|piece| piece.bytes.clone()).collect();

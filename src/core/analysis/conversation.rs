@@ -39,8 +39,8 @@ fn answer_message(answer: &Generation) -> ChatMessage {
 fn thought_words(text: &Generation, thought: Thought) -> String {
     let steps = text.steps.range(thought.steps());
     let bytes: Vec<u8> = steps.flat_map(|step| step.piece.bytes.clone()).collect();
-    let words = String::from_utf8_lossy(&bytes);
-    let mut words = words.trim();
+    let tagged = String::from_utf8_lossy(&bytes);
+    let mut words = tagged.trim();
     for tags in THOUGHT_TAGS {
         words = words.strip_prefix(tags.opening).unwrap_or(words);
         words = words.strip_suffix(tags.closing).unwrap_or(words);
@@ -86,9 +86,7 @@ impl SharedBeginning {
             differs: differing.map(|(before, now)| [*before, *now]),
         })
     }
-}
 
-impl SharedBeginning {
     /// Says which token kept the model from reusing what it had read, if one did.
     pub fn words(&self, turn: &Generation) -> Option<String> {
         let [before, now] = self.differs?;
@@ -109,19 +107,15 @@ mod tests {
 
     use super::{SharedBeginning, messages_after};
     use crate::decoding::TokenId;
-    use crate::generation::testing::generation;
-    use crate::generation::{ChatMessage, ChatRecord, Generation};
+    use crate::generation::testing::{answer_to, generation};
+    use crate::generation::{ChatMessage, Generation};
 
     fn answer(pieces: &[(&str, f64)]) -> Generation {
-        let mut text = generation(pieces);
-        let prompt = Arc::make_mut(&mut text.prompt);
-        prompt.text = "Hi".to_owned();
-        prompt.chat = Some(ChatRecord::default());
-        text
+        answer_to("Hi", Vec::new(), pieces)
     }
 
     #[test]
-    fn an_answer_is_told_without_its_thought() {
+    fn the_thought_of_an_answer_is_kept_apart() {
         assert_eq!(messages_after(&generation(&[(" a", 0.5)])), []);
         let text = answer(&[
             ("<think>", 0.5),
@@ -129,10 +123,10 @@ mod tests {
             ("</think>", 0.5),
             ("\n\nYes ", 0.5),
         ]);
-        let [message, told] = messages_after(&text).try_into().unwrap();
+        let [message, reply] = messages_after(&text).try_into().unwrap();
         assert_eq!(message, ChatMessage::user("Hi"));
         assert_eq!(
-            (told.content.as_str(), told.thinking.as_deref()),
+            (reply.content.as_str(), reply.thinking.as_deref()),
             ("Yes", Some("so"))
         );
         let plain = messages_after(&answer(&[(" Yes", 0.5)]));

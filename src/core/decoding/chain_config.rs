@@ -108,10 +108,19 @@ impl ChainConfig {
         self.selector == Selector::Greedy || self.active().any(leaves_one)
     }
 
-    /// Returns whether texts depend on their seed.
+    /// Returns whether anything in it draws a coin, even if only one candidate can be left.
+    pub fn needs_seed(&self) -> bool {
+        !self.selector.is_deterministic() || self.tosses_coins()
+    }
+
+    /// Returns whether texts depend on their seed. Unlike [`ChainConfig::needs_seed`], it is `false` if
+    /// only one candidate is ever left, as at temperature 0.
     pub fn leaves_chance(&self) -> bool {
-        let tosses = self.active().any(Filter::is_random);
-        tosses || !(self.is_greedy() || self.selector.is_deterministic())
+        self.needs_seed() && (self.tosses_coins() || !self.is_greedy())
+    }
+
+    fn tosses_coins(&self) -> bool {
+        self.active().any(Filter::is_random)
     }
 
     /// Checks the values of every stage that is switched on, and of the selector.

@@ -98,6 +98,20 @@ pub fn counted(n: usize, noun: &str) -> String {
     format!("{} {noun}{plural}", grouped(n as f64))
 }
 
+/// Returns a text on one line, cut after `n_max` characters with "…".
+pub fn one_line(text: &str, n_max: usize) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    cut(&words.join(" "), n_max)
+}
+
+/// Returns a text, cut after `n_max` characters with "…".
+pub fn cut(text: &str, n_max: usize) -> String {
+    match text.char_indices().nth(n_max) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default().trim_end()),
+        None => text.to_owned(),
+    }
+}
+
 /// Returns a text without its final line break, because editors add one to every file.
 pub fn without_final_line_break(text: &str) -> &str {
     let line = text.strip_suffix('\n').unwrap_or(text);
@@ -148,6 +162,13 @@ pub fn ordinal(n: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_text_is_cut() {
+        assert_eq!(one_line("one\n two  three", 7), "one two…");
+        assert_eq!(one_line("one\n", 7), "one");
+        assert_eq!(cut("one\n", 7), "one\n");
+    }
 
     #[test]
     fn one_is_singular() {

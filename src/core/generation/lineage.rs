@@ -1,6 +1,10 @@
 //! Where a text comes from: its own id, and the text that it branched off.
 
+use super::formatting::one_line;
 use super::{Generation, GenerationId, Step};
+
+/// The maximum length of a message that names a branch, in characters.
+const N_MESSAGE_CHARS: usize = 40;
 
 /// A text's place among the texts of a session. The default is for a text outside the tree.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -46,7 +50,9 @@ impl Generation {
             }
             OriginChange::Settings => self.config.chain.to_string(),
             OriginChange::Seed => format!("seed {}", self.config.seed),
-            OriginChange::Message => format!("answers ‘{}’", one_line(&self.prompt.text)),
+            OriginChange::Message => {
+                format!("answers ‘{}’", one_line(&self.prompt.text, N_MESSAGE_CHARS))
+            }
         })
     }
 
@@ -65,17 +71,6 @@ impl Generation {
         let text = String::from_utf8_lossy(&bytes);
         let words: Vec<&str> = text.split_whitespace().collect();
         words.join(" ") + if is_cut { "…" } else { "" }
-    }
-}
-
-/// Returns the beginning of a message on one line.
-fn one_line(message: &str) -> String {
-    const N_MAX_CHARS: usize = 40;
-    let words: Vec<&str> = message.split_whitespace().collect();
-    let words = words.join(" ");
-    match words.char_indices().nth(N_MAX_CHARS) {
-        Some((end, _)) => format!("{}…", words.get(..end).unwrap_or_default().trim_end()),
-        None => words,
     }
 }
 

@@ -62,8 +62,7 @@ pub use listing::{in_sentence, listed};
 pub use model::{ModelInfo, Provenance, with_formats};
 pub use model_source::{ModelSource, PaneModel, ServedModel};
 pub use outline::{ExpertsOutline, MemoryNeed, ModelOutline};
-pub use pane_settings::PaneSettings;
-pub use pane_settings::{chain_words, default_name, needs_seed};
+pub use pane_settings::{PaneSettings, chain_words, default_name};
 pub use piece::{Piece, PieceKind};
 pub use prompt::{
     ChatMessage, ChatRecord, ChatRole, ChatSettings, ChatSupport, GIVEN_VARIABLES, PromptForm,
@@ -75,7 +74,7 @@ pub use record::{Generation, PromptRecord, Step, StepTime, TextModels};
 pub use remote_model::{CheckDepth, Openness, RemoteCheck, RemoteFile, RemoteModel};
 pub use steps::{Steps, StepsIter, StepsIterMut};
 pub use stop::StopMatcher;
-pub use sweep::{PaneTextsPlan, SweepPlan, SweepText, SweepUpdate, TokenMeasures};
+pub use sweep::{PaneTextsPlan, ServedText, SweepPlan, SweepText, SweepUpdate, TokenMeasures};
 pub use text_end::{LastToken, TextEnd};
 pub use thinking_budget::{
     THOUGHT_TAGS, ThoughtTags, UnspelledThought, note_character_parts, spell_thoughts,

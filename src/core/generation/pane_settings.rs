@@ -56,15 +56,10 @@ impl From<ChainConfig> for PaneSettings {
     }
 }
 
-/// Returns whether anything in the chain is random.
-pub fn needs_seed(chain: &ChainConfig) -> bool {
-    !chain.selector.is_deterministic() || chain.active().any(Filter::is_random)
-}
-
 /// "T 0.7, top-p 0.9, seed 42". A chain without randomness needs no seed.
 pub fn chain_words(chain: &ChainConfig, seed: u64) -> String {
     let words = PaneSettings::from(chain.clone());
-    if needs_seed(chain) {
+    if chain.needs_seed() {
         format!("{words}, seed {seed}")
     } else {
         words.to_string()

@@ -1,8 +1,10 @@
 //! Sweeps: one or more prompts continued under many settings and seeds.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
-use super::{FinishReason, GenerationConfig, Limits, PromptText};
+use super::{FinishReason, GenerationConfig, Limits, Piece, PromptText};
 use crate::decoding::{ChainConfig, TokenId, Trace};
 
 /// Which texts a sweep writes: every prompt, under the settings of every cell, with every seed.
@@ -61,6 +63,25 @@ pub struct SweepText {
     pub finish: FinishReason,
     /// Whether its grammar accepts it. `None` without a grammar.
     pub grammar_complete: Option<bool>,
+}
+
+/// A text that a server has written, one of several for a prompt. Servers number tokens in their own way
+/// or not at all, so it has no token ids.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ServedText {
+    /// The index of its settings.
+    pub settings: usize,
+    /// The index of its seed.
+    pub seed: usize,
+    /// The prompt as it was sent, after the chat template.
+    pub rendered: Arc<str>,
+    pub pieces: Vec<Piece>,
+    /// What the model thought of each token, before the chain. Empty if the server left out the
+    /// probability of a token.
+    pub measures: Vec<TokenMeasures>,
+    pub finish: FinishReason,
+    /// How long it took, in seconds.
+    pub secs: f64,
 }
 
 /// What the model thought of one generated token, before the chain.

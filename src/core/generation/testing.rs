@@ -11,8 +11,8 @@
 use std::sync::Arc;
 
 use super::{
-    FinishReason, Generation, GenerationConfig, Limits, Lineage, ModelInfo, Piece, PieceKind,
-    PromptRecord, Step, StepTime, Vocabulary,
+    ChatMessage, ChatRecord, FinishReason, Generation, GenerationConfig, Limits, Lineage,
+    ModelInfo, Piece, PieceKind, PromptRecord, Step, StepTime, Vocabulary,
 };
 use crate::decoding::filters::Temperature;
 use crate::decoding::{ChainConfig, Coins, Filter, History, SamplerChain, Taken, TokenId, Trace};
@@ -30,6 +30,17 @@ pub fn generation(pieces: &[(&str, f64)]) -> Generation {
         .map(|&(text, prob)| (piece(text), prob))
         .collect();
     generation_of(&pieces)
+}
+
+/// An answer to a chat message, whose template got these messages before it.
+pub fn answer_to(message: &str, history: Vec<ChatMessage>, pieces: &[(&str, f64)]) -> Generation {
+    let mut text = generation(pieces);
+    let mut chat = ChatRecord::default();
+    chat.settings.history = history;
+    let prompt = Arc::make_mut(&mut text.prompt);
+    message.clone_into(&mut prompt.text);
+    prompt.chat = Some(chat);
+    text
 }
 
 /// Like [`generation`], for pieces that may be special tokens or partial characters.

@@ -87,18 +87,19 @@ impl Generation {
     /// Returns how many of the turns before it the model did not get, because they were left out to
     /// make room: always the oldest.
     pub fn n_left_out(&self) -> usize {
-        let n_before = self.n_turns() - 1;
-        let history = self.prompt.chat.as_ref().map(|chat| &chat.settings.history);
-        let Some(history) = history else {
-            return 0;
-        };
-        let turns = self.turns_back().skip(1);
-        let n_read = history
-            .rchunks(2)
-            .zip(turns)
-            .take_while(|(pair, turn)| asks(pair, turn))
-            .count();
-        n_before - n_read
+        match self.n_turns_read(asks) {
+            Some(n_read) => self.n_turns() - 1 - n_read,
+            None => 0,
+        }
+    }
+
+    /// Returns how many of the turns before it are in the messages that its model got, counted back
+    /// from the last. `is_turn` compares two messages with a turn. `None` for a text that answers no
+    /// message.
+    pub fn n_turns_read(&self, is_turn: impl Fn(&[ChatMessage], &Self) -> bool) -> Option<usize> {
+        let history = &self.prompt.chat.as_ref()?.settings.history;
+        let pairs = history.rchunks(2).zip(self.turns_back().skip(1));
+        Some(pairs.take_while(|(pair, turn)| is_turn(pair, turn)).count())
     }
 
     /// Returns whether it comes after another text of the same conversation.
@@ -146,8 +147,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::{N_MAX_TURNS, turns_before};
-    use crate::generation::testing::generation;
-    use crate::generation::{ChatMessage, ChatRecord, Generation};
+    use crate::generation::testing::answer_to;
+    use crate::generation::{ChatMessage, Generation};
 
     /// An answer to a message after `previous`, whose template got these messages before it.
     fn answer(
@@ -155,12 +156,7 @@ mod tests {
         history: Vec<ChatMessage>,
         previous: Option<Generation>,
     ) -> Generation {
-        let mut text = generation(&[(" yes", 0.5)]);
-        let mut chat = ChatRecord::default();
-        chat.settings.history = history;
-        let prompt = Arc::make_mut(&mut text.prompt);
-        prompt.text = message.to_owned();
-        prompt.chat = Some(chat);
+        let text = answer_to(message, history, &[(" yes", 0.5)]);
         text.following(previous.map(Arc::new))
     }
 

@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 use self::layout::Layout;
 pub use self::repeated::contradictions_of;
 use super::text_file::without_byte_order_mark;
-use crate::analysis::contradictions::Contradiction;
-use crate::generation::Generation;
+use crate::analysis::contradictions::{Contradiction, RunPlace, turns_of_run};
+use crate::generation::{EarlierTurn, Generation};
 use crate::json_words::{json_place, json_words};
 
 /// The current format version, in which files are written.
@@ -118,6 +118,14 @@ impl RunFile {
     pub fn by_place(&self) -> Vec<Option<&Generation>> {
         let texts = self.panes.iter().enumerate();
         by_place(texts.map(|(index, text)| (self.place(index), text)))
+    }
+
+    /// Returns the turns before its texts, in the order of the file, with panes numbered in their
+    /// order.
+    pub fn turns(&self) -> Vec<(RunPlace, EarlierTurn<'_>)> {
+        let panes: Vec<&Generation> = self.panes.iter().collect();
+        let branches: Vec<&Generation> = self.branches.iter().map(|branch| &branch.text).collect();
+        turns_of_run(&panes, &branches)
     }
 }
 

@@ -7,11 +7,8 @@
 use serde_json::Value;
 
 use super::{FORMAT_VERSION, Form, RunFile, write_run};
-use crate::analysis::contradictions::{
-    Contradiction, ContradictionKind, RunPlace, contradictions, turns_of_run,
-};
+use crate::analysis::contradictions::{Contradiction, ContradictionKind, RunPlace, contradictions};
 use crate::decoding::Detail;
-use crate::generation::Generation;
 
 /// The longest value that is quoted.
 const N_QUOTED: usize = 60;
@@ -35,11 +32,10 @@ fn false_repetition(bytes: &[u8], run: &RunFile) -> Option<Contradiction> {
     if said.get("format_version").and_then(Value::as_u64) != Some(u64::from(FORMAT_VERSION)) {
         return None;
     }
-    let panes: Vec<&Generation> = run.panes.iter().collect();
-    let branches: Vec<&Generation> = run.branches.iter().map(|branch| &branch.text).collect();
-    let turns = turns_of_run(&panes, &branches);
+    let turns = run.turns();
     let earlier = turns.iter().map(|(_, turn)| &**turn.answer);
-    let texts = panes.iter().chain(&branches).copied().chain(earlier);
+    let branches = run.branches.iter().map(|branch| &branch.text);
+    let texts = run.panes.iter().chain(branches).chain(earlier);
     let mut steps = texts.flat_map(|text| &text.steps);
     let detail = steps.any(|step| step.trace.raw.detail != Detail::HeadOnly);
     let form = Form {

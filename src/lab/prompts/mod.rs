@@ -18,8 +18,8 @@ pub use document::PromptsDocument;
 pub use figures::statistics::{Paired, PromptShare, ShareEstimate, differences, is_decided};
 pub(super) use page::TAB;
 pub use plan::{
-    ExactFound, ExactShare, ForkFound, ForkPlan, ReadPrompt, ServedAnswer, Spelling, TaskNews,
-    TaskText, TaskUpdate, TasksPlan, task_seed,
+    ExactFound, ExactShare, ForkFound, ForkPlan, ReadPrompt, Spelling, TaskNews, TaskText,
+    TaskUpdate, TasksPlan, task_seed,
 };
 pub use record::TasksRecord;
 pub use state::{

@@ -1,12 +1,10 @@
 //! Which tasks to answer under which settings, and what the engine reports.
 
-use std::sync::Arc;
-
 use serde::{Deserialize, Serialize};
 
 use crate::decoding::{ChainConfig, Sampled, SplitMix64, TokenId};
 use crate::generation::formatting::grouped;
-use crate::generation::{FinishReason, Limits, Piece, PromptText, SweepText, TokenMeasures};
+use crate::generation::{Limits, PromptText, ServedText, SweepText};
 
 /// The maximum numbers of answers, of their tokens and of probabilities in a run, which bound its
 /// memory: a token takes 4 bytes and its text about as much.
@@ -149,7 +147,7 @@ pub enum TaskNews {
     /// The model can't answer it.
     Refused { error: String },
     /// A server has written an answer, or has failed.
-    Served(ServedAnswer),
+    Served(ServedText),
     /// How long a token of the answers under these settings took.
     Timed {
         /// The indices of settings whose answers were drawn in one batch.
@@ -161,23 +159,6 @@ pub enum TaskNews {
         /// How long the engine has worked on it, in seconds.
         secs: f64,
     },
-}
-
-/// An answer of a server, which has ids of its own for tokens, or none.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ServedAnswer {
-    /// The index of its settings.
-    pub settings: usize,
-    /// The index of its seed.
-    pub seed: usize,
-    /// The prompt as it was sent, after the chat template.
-    pub rendered: Arc<str>,
-    pub pieces: Vec<Piece>,
-    /// Empty if the server left out the probability of a token.
-    pub measures: Vec<TokenMeasures>,
-    pub finish: FinishReason,
-    /// How long it took.
-    pub secs: f64,
 }
 
 /// A prompt as the model reads it.

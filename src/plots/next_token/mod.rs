@@ -15,7 +15,7 @@ use super::scale::{axis_steps, count, grouped, step_decimals};
 use super::{PicturePlot, PlotFile, PlottedRun, RunPicture, Target};
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
-use crate::generation::formatting::{percent, token_word};
+use crate::generation::formatting::{cut, percent, token_word};
 
 /// The limits of a row's height, in points.
 const ROW_HEIGHT: std::ops::RangeInclusive<f32> = 21.0..=26.0;
@@ -98,10 +98,7 @@ pub fn next_token_plot_ui(ui: &mut Ui, data: Option<&NextTokenData>, target: Tar
 
 /// Truncates a long name with "…".
 fn shortened(name: &str) -> String {
-    match name.char_indices().nth(MAX_NAME_CHARS) {
-        Some((end, _)) => format!("{}…", name.get(..end).unwrap_or_default().trim_end()),
-        None => name.to_owned(),
-    }
+    cut(name, MAX_NAME_CHARS)
 }
 
 /// The horizontal layout of the bars.

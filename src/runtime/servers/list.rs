@@ -13,7 +13,7 @@ use crate::engine::Progress;
 use crate::generation::formatting::io_words;
 use crate::generation::{
     Continuation, FinishReason, GenerationConfig, GenerationId, Limits, ModelInfo, Piece,
-    PromptText, Step, TokenMeasures,
+    PromptText, ServedText, Step, TokenMeasures,
 };
 
 /// How many prompts are answered at the same time, if the server has that many slots.
@@ -60,29 +60,13 @@ pub enum ListReport {
         not_applied: Vec<String>,
     },
     /// A text that continues the prompt at this index has ended.
-    Written { prompt: usize, text: ListedText },
+    Written { prompt: usize, text: ServedText },
     /// No more texts continue the prompt at this index.
     Done {
         prompt: usize,
         /// Its share of the time: what it took, divided by how many are answered at once.
         secs: f64,
     },
-}
-
-/// A text that a server has written.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ListedText {
-    /// The index of its settings.
-    pub settings: usize,
-    /// The index of its seed.
-    pub seed: usize,
-    /// The prompt as it was sent, after the chat template.
-    pub rendered: Arc<str>,
-    pub pieces: Vec<Piece>,
-    /// Empty if the server left out the probability of a token.
-    pub measures: Vec<TokenMeasures>,
-    pub finish: FinishReason,
-    pub secs: f64,
 }
 
 /// Answers all prompts of a list, and reports the texts as they end. Fails, with a sentence, if the
@@ -210,7 +194,7 @@ impl List<'_> {
                     }
                     (Err(error), _) | (_, Err(error)) => failed(error),
                 };
-                let text = ListedText {
+                let text = ServedText {
                     settings,
                     seed,
                     ..text
@@ -227,7 +211,7 @@ impl List<'_> {
         served: &ServedPrompt,
         config: GenerationConfig,
         slot: usize,
-    ) -> Option<ListedText> {
+    ) -> Option<ServedText> {
         let started_at = Instant::now();
         let id = GenerationId(slot as u64);
         let has_slots = self.connection.info().n_slots.is_some();
@@ -264,7 +248,7 @@ impl List<'_> {
             .as_ref()
             .map_or(&prompt.text, |chat| &chat.rendered);
         let measures: Option<Vec<TokenMeasures>> = steps.iter().map(|(_, known)| *known).collect();
-        Some(ListedText {
+        Some(ServedText {
             rendered: rendered.as_str().into(),
             pieces: steps.into_iter().map(|(piece, _)| piece).collect(),
             measures: measures.unwrap_or_default(),
@@ -306,8 +290,8 @@ impl List<'_> {
 }
 
 /// Returns a text that could not begin.
-fn failed(error: &str) -> ListedText {
-    ListedText {
+fn failed(error: &str) -> ServedText {
+    ServedText {
         settings: 0,
         seed: 0,
         rendered: "".into(),

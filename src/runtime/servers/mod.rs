@@ -40,7 +40,7 @@ pub use error::ServerError;
 pub use found::ServerInfo;
 pub use http::server_address;
 pub use kind::ServerKind;
-pub use list::{ListPlan, ListReport, ListedPrompt, ListedSettings, ListedText, answer_list};
+pub use list::{ListPlan, ListReport, ListedPrompt, ListedSettings, answer_list};
 pub use pane::{PaneJob, write_pane};
 pub use prompt::ServedPrompt;
 pub use sampler::{not_applied, sampler_notes};

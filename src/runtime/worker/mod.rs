@@ -37,8 +37,8 @@ pub use crate::hub::{
 pub use crate::kernels::InputBits;
 pub use crate::kernels::attention::CacheType;
 pub use crate::servers::{
-    Key, KeySource, ListPlan, ListReport, ListedPrompt, ListedSettings, ListedText, SampledBy,
-    ServerConfig, ServerInfo, ServerKind, Transcript, not_applied, server_address,
+    Key, KeySource, ListPlan, ListReport, ListedPrompt, ListedSettings, SampledBy, ServerConfig,
+    ServerInfo, ServerKind, Transcript, not_applied, server_address,
 };
 pub use beside::BesideUpdate;
 pub use download::Downloads;

@@ -120,7 +120,7 @@ actions! {
         name: |_| "Answer the message of the shown turn again",
         place: "Chat",
         keys: vec![Shortcut::key("R")],
-        help: "in Chat, answer again in the focused pane, or that of the pinned token",
+        help: "in Chat, answer again in the focused pane, or in the one with the pinned token",
         page: Page::Write,
         command: |state| answer_again(state),
     }

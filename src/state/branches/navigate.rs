@@ -1,7 +1,7 @@
 //! Going back to texts that a pane no longer shows, and removing them.
 
 use super::kept_texts::KeptText;
-use crate::generation::{Generation, GenerationId, needs_seed};
+use crate::generation::{Generation, GenerationId};
 use crate::state::{
     BranchCommand, Branches, Command, MemoryLimits, Notice, Notices, Pane, PaneId, PaneStatus,
     Panes, Pin,
@@ -154,7 +154,7 @@ fn is_rerun(new: &Generation, old: &Generation) -> bool {
 /// Returns whether a kept text was generated again: same settings, coins and tokens.
 fn repeats(text: &Generation, kept: &KeptText) -> bool {
     let (new, old) = (&text.config, &kept.head().config);
-    let same_coins = new.seed == old.seed || !needs_seed(&new.chain);
+    let same_coins = new.seed == old.seed || !new.chain.needs_seed();
     let tokens = text.steps.iter().map(|step| step.token);
     new.chain == old.chain
         && same_coins

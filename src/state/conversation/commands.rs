@@ -182,10 +182,11 @@ impl AppState {
 
     /// Returns the turn of a pane that the views show.
     pub fn turn_of(&self, pane: &Pane) -> Option<TurnAt> {
-        let last = pane.answer()?.n_turns() - 1;
+        let last = pane.last_turn()?;
+        let shown = self.panes.shown_turn();
         Some(TurnAt {
-            pane: pane.id,
-            turn: self.panes.shown_turn().unwrap_or(last).min(last),
+            turn: shown.unwrap_or(last.turn).min(last.turn),
+            ..last
         })
     }
 
@@ -302,14 +303,10 @@ impl AppState {
 
     /// Returns whether a pane can answer its last message again now, because no other one is typed.
     pub fn can_answer_again(&self, pane: &Pane) -> bool {
-        let turn = pane.answer().map(|answer| answer.n_turns() - 1);
-        let is_possible = |turn| {
-            self.can_ask_again(TurnAt {
-                pane: pane.id,
-                turn,
-            })
-        };
-        self.is_replying() && self.prompt.text.is_empty() && turn.is_some_and(is_possible)
+        let is_possible = |at| self.can_ask_again(at);
+        self.is_replying()
+            && self.prompt.text.is_empty()
+            && pane.last_turn().is_some_and(is_possible)
     }
 
     fn answer_again(&mut self, at: TurnAt) -> Vec<Effect> {
@@ -333,8 +330,8 @@ impl AppState {
         self.answer_in_place(vec![(at.pane, turn, message)], change)
     }
 
-    /// Answers a message in one pane only: the one that it was refused, or else, if no other is typed,
-    /// that of its last turn. `None` if it begins a conversation, or answers what is typed.
+    /// Answers a message in one pane only: the one that it was refused, or else, if nothing is typed,
+    /// the last one again. `None` if it answers what is typed, or has no answer yet.
     pub(in crate::state) fn answer_one(&mut self, id: PaneId) -> Option<Vec<Effect>> {
         let pane = self.pane(id).filter(|_| self.is_replying())?;
         if let PaneStatus::Refused {
@@ -350,8 +347,8 @@ impl AppState {
         if !self.prompt.text.is_empty() {
             return None;
         }
-        let turn = pane.answer()?.n_turns() - 1;
-        Some(self.answer_again(TurnAt { pane: id, turn }))
+        let last = pane.last_turn()?;
+        Some(self.answer_again(last))
     }
 
     /// Answers the last message again in all panes, with the next seed.
@@ -363,14 +360,9 @@ impl AppState {
         let turns: Vec<(PaneId, Generation, String)> = panes
             .filter_map(|pane| {
                 let answer = pane.answer()?;
-                let turn = answer.n_turns() - 1;
-                let at = TurnAt {
-                    pane: pane.id,
-                    turn,
-                };
+                let is_possible = self.can_ask_again(pane.last_turn()?);
                 let message = answer.prompt.text.clone();
-                self.can_ask_again(at)
-                    .then(|| (pane.id, answer.clone(), message))
+                is_possible.then(|| (pane.id, answer.clone(), message))
             })
             .collect();
         if turns.is_empty() {

@@ -149,6 +149,14 @@ impl Pane {
         self.latest().filter(is_answer)
     }
 
+    /// Returns the turn of its last answer.
+    fn last_turn(&self) -> Option<TurnAt> {
+        Some(TurnAt {
+            pane: self.id,
+            turn: self.answer()?.n_turns() - 1,
+        })
+    }
+
     /// Returns the messages that its model gets before the next one.
     fn history(&self) -> Option<Vec<ChatMessage>> {
         let mut messages = messages_after(self.answer()?);

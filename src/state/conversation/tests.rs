@@ -347,7 +347,7 @@ fn a_conversation_of_the_history_goes_on_with_its_settings() {
     assert_eq!(other.prompt.text, "");
     reply(&mut other, "And now?", &[" yes"]);
     assert_eq!(latest(&other, 1).n_turns(), 3);
-    // The turns of the file have ids of their own.
+    // The turns got new ids when the file was opened.
     let ids: Vec<GenerationId> = latest(&other, 1)
         .turns()
         .iter()

@@ -3,7 +3,6 @@
 
 use crate::analysis::Divergence;
 use crate::decoding::TokenId;
-use crate::generation::needs_seed;
 use crate::state::words::divergence::{are_comparable, leaving_panes};
 use crate::state::{Pane, PaneId, Panes, Pin, Runs};
 
@@ -64,7 +63,7 @@ impl Panes {
     /// Returns whether another shared seed could change a text.
     pub fn can_vary_by_seed(&self) -> bool {
         self.iter()
-            .any(|pane| pane.settings.seed.is_none() && needs_seed(&pane.settings.chain))
+            .any(|pane| pane.settings.seed.is_none() && pane.settings.chain.needs_seed())
     }
 
     /// Returns the token at which the texts first diverge, in the first pane that leaves the

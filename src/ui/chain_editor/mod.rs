@@ -54,8 +54,8 @@ use super::help::show_page;
 use super::lint_notice::lint_notice_ui;
 use crate::decoding::ChainConfig;
 use crate::design::widgets::is_inner_menu_open;
+use crate::generation::Vocabulary;
 use crate::generation::formatting::pane_letter;
-use crate::generation::{Vocabulary, needs_seed};
 use crate::reference::Page;
 use crate::state::{AppState, Command, PaneId};
 
@@ -191,7 +191,7 @@ fn editor_ui(ui: &mut Ui, place: usize, state: &AppState, commands: &mut Vec<Com
     // A beam search drafts no tokens.
     let is_beam_search = chain.selector.beam_search().is_some();
     edit.edited |= is_beam_search && chain.drafts.take().is_some();
-    if needs_seed(&chain) {
+    if chain.needs_seed() {
         own_seed_ui(ui, pane, state.seed, commands);
     }
     ways.line_ui(ui, pane.id, &chain);

@@ -68,13 +68,12 @@ pub fn contradictions<'a>(
 ) -> Vec<Contradiction> {
     let panes: Vec<&Generation> = panes.into_iter().collect();
     let branches: Vec<&Generation> = branches.into_iter().collect();
-    let turns = turns_of_run(&panes, &branches);
-    let turns = turns.iter().map(|(place, turn)| (*place, &**turn.answer));
-    let panes = panes.iter().enumerate();
-    let panes = panes.map(|(index, text)| (RunPlace::Pane(index), *text));
-    let branches = branches.iter().enumerate();
-    let branches = branches.map(|(index, text)| (RunPlace::Branch(index), *text));
-    let texts: Vec<(RunPlace, &Generation)> = turns.chain(panes).chain(branches).collect();
+    let mut texts: Vec<(RunPlace, &Generation)> = turns_of_run(&panes, &branches)
+        .into_iter()
+        .map(|(place, turn)| (place, &**turn.answer))
+        .collect();
+    texts.extend((0..).map(RunPlace::Pane).zip(panes));
+    texts.extend((0..).map(RunPlace::Branch).zip(branches));
     let with_id = |id: GenerationId| {
         let mut texts = texts.iter().map(|(_, text)| *text);
         texts.find(|text| text.lineage.id == id)

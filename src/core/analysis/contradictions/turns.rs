@@ -26,11 +26,8 @@ fn fault_after(text: &Generation, before: &Generation) -> Option<String> {
         return None;
     }
     let n_before = text.n_turns() - 1;
-    let turns = text.turns_back().skip(1);
-    let pairs = history.rchunks(2).zip(turns);
-    let n_read = pairs
-        .take_while(|(pair, turn)| **pair == turn_messages(turn))
-        .count();
+    let is_turn = |pair: &[ChatMessage], turn: &Generation| *pair == turn_messages(turn);
+    let n_read = text.n_turns_read(is_turn).unwrap_or_default();
     let n_rest = history.len() - 2 * n_read;
     let rest = history.get(..n_rest).unwrap_or_default();
     // What is left out is the oldest, first of all messages that were given before turn 1.
@@ -39,7 +36,7 @@ fn fault_after(text: &Generation, before: &Generation) -> Option<String> {
         return None;
     }
     let Some(turn) = text.turns_back().nth(n_read + 1) else {
-        return Some("its history begins with other messages than that of turn 1".to_owned());
+        return Some("its history does not begin like that of turn 1".to_owned());
     };
     let [_, answer] = turn_messages(turn);
     let number = n_rest - usize::from(rest.last() == Some(&answer));
@@ -60,17 +57,11 @@ mod tests {
 
     use super::fault_after;
     use crate::analysis::messages_after;
-    use crate::generation::testing::generation;
-    use crate::generation::{ChatMessage, ChatRecord, Generation};
+    use crate::generation::testing::{answer_to, generation};
+    use crate::generation::{ChatMessage, Generation};
 
     fn answer(message: &str, history: Vec<ChatMessage>) -> Generation {
-        let mut text = generation(&[(" yes", 0.5)]);
-        let mut chat = ChatRecord::default();
-        chat.settings.history = history;
-        let prompt = Arc::make_mut(&mut text.prompt);
-        prompt.text = message.to_owned();
-        prompt.chat = Some(chat);
-        text
+        answer_to(message, history, &[(" yes", 0.5)])
     }
 
     /// Returns what is wrong with the third turn of a conversation that began with a given message,
@@ -78,8 +69,8 @@ mod tests {
     fn fault(history: impl Fn(Vec<ChatMessage>) -> Vec<ChatMessage>) -> Option<String> {
         let first = answer("one", vec![ChatMessage::assistant("Hello!")]);
         let second = answer("two", messages_after(&first)).following(Some(Arc::new(first)));
-        let third = answer("three", history(messages_after(&second)));
-        let third = third.following(Some(Arc::new(second.clone())));
+        let third = answer("three", history(messages_after(&second)))
+            .following(Some(Arc::new(second.clone())));
         fault_after(&third, &second)
     }
 
@@ -104,7 +95,7 @@ mod tests {
             );
             assert_eq!(other(index), Some(words));
         }
-        let words = "its history begins with other messages than that of turn 1";
+        let words = "its history does not begin like that of turn 1";
         assert_eq!(other(0).as_deref(), Some(words));
         let halved = fault(|mut all| all.split_off(2));
         assert!(halved.is_some(), "an answer without its message");

@@ -96,8 +96,8 @@ impl<'a> Texts<'a> {
         self.first.is_some_and(|first| same_run(first, text))
     }
 
-    /// Returns whether a text has the file's model and vocabulary. In a conversation, each turn has a
-    /// prompt of its own, and would otherwise repeat the vocabulary.
+    /// Returns whether a text has the file's model and vocabulary. Only conversations need it: each turn
+    /// has another prompt, and would otherwise repeat the vocabulary.
     fn shares_model(&self, text: &Generation) -> bool {
         let has_model =
             |first: &Generation| first.model == text.model && has_pieces_of(text, first);

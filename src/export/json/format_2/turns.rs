@@ -114,9 +114,10 @@ impl Turns {
 mod tests {
     use std::sync::Arc;
 
+    use crate::analysis::messages_after;
     use crate::export::json::{Branch, Form, RunFile, contradictions_of, read, write_run};
-    use crate::generation::testing::generation;
-    use crate::generation::{ChatRecord, Generation, N_MAX_TURNS};
+    use crate::generation::testing::answer_to;
+    use crate::generation::{Generation, N_MAX_TURNS};
 
     /// An answer to a message after the answer before it.
     fn answer(
@@ -124,15 +125,8 @@ mod tests {
         pieces: &[(&str, f64)],
         previous: Option<&Arc<Generation>>,
     ) -> Generation {
-        let mut text = generation(pieces);
-        let prompt = Arc::make_mut(&mut text.prompt);
-        let mut chat = ChatRecord::default();
-        if let Some(previous) = previous {
-            chat.settings.history = crate::analysis::messages_after(previous);
-        }
-        prompt.text = message.to_owned();
-        prompt.chat = Some(chat);
-        text.following(previous.map(Arc::clone))
+        let history = previous.map_or_else(Vec::new, |previous| messages_after(previous));
+        answer_to(message, history, pieces).following(previous.map(Arc::clone))
     }
 
     /// Two panes that answered the first message together, and a branch of the second turn.

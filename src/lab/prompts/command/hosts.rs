@@ -23,7 +23,7 @@ pub(super) struct AnswerHosts {
     /// `None` if only servers answer.
     engine: Option<Engine>,
     servers: Vec<(ServedModel, ServerWorker)>,
-    /// The model on this computer, or that of the first server.
+    /// The model on this computer, or the first server's.
     pub model: Arc<ModelInfo>,
 }
 

@@ -2,7 +2,7 @@
 
 use crate::analysis::sweep::Axis;
 use crate::cli::text_table::{self, Cell};
-use crate::generation::formatting::{counted, grouped, percent, without_final_line_break};
+use crate::generation::formatting::{counted, grouped, one_line, percent};
 use crate::lab::prompts::figures::statistics::ShareEstimate;
 use crate::lab::prompts::figures::{JudgedPane, SweepReading, TaskResults, TaskSweep};
 use crate::lab::prompts::record::TasksRecord;
@@ -62,8 +62,8 @@ fn shares(record: &TasksRecord<'_>) -> Vec<Vec<Cell>> {
             .clone()
             .map(|pane| Cell::right(cell(results, task, pane)));
         let first = [
-            Cell::left(beginning(&results.prompt_words(task), N_PROMPT)),
-            Cell::left(beginning(&results.expected_words(task), N_EXPECTED)),
+            Cell::left(one_line(&results.prompt_words(task), N_PROMPT)),
+            Cell::left(one_line(&results.expected_words(task), N_EXPECTED)),
         ];
         rows.push(first.into_iter().chain(cells).collect());
     }
@@ -212,12 +212,12 @@ fn texts(results: &TaskResults) -> Vec<Vec<Cell>> {
             for answer in results.answers(task, index) {
                 rows.push(vec![
                     Cell::right((task + 1).to_string()),
-                    Cell::left(beginning(&results.prompt_words(task), N_PROMPT)),
+                    Cell::left(one_line(&results.prompt_words(task), N_PROMPT)),
                     Cell::left(name(pane)),
                     Cell::right(answer.seed.to_string()),
                     Cell::right(answer.tokens.len().to_string()),
                     Cell::left(answer.finish_words(&pane.chain)),
-                    Cell::left(beginning(&answer.answer.text, N_TEXT)),
+                    Cell::left(one_line(&answer.answer.text, N_TEXT)),
                 ]);
             }
         }
@@ -253,25 +253,4 @@ fn refusals(results: &TaskResults) -> Vec<String> {
 
 fn name(pane: &JudgedPane) -> String {
     format!("{} {}", pane.letter, pane.name)
-}
-
-/// Returns the beginning of a text on one line, with "…" if it was cut.
-fn beginning(text: &str, n_max: usize) -> String {
-    let text = without_final_line_break(text);
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(n_max) {
-        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default().trim_end()),
-        None => line,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::beginning;
-
-    #[test]
-    fn a_long_text_is_cut() {
-        assert_eq!(beginning("one\n two  three", 7), "one two…");
-        assert_eq!(beginning("one\n", 7), "one");
-    }
 }

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::generation::{FinishReason, GenerationId, PaneModel, ServedModel};
+use crate::generation::{FinishReason, GenerationId, PaneModel, ServedModel, ServedText};
 use crate::lab::open_pane::NewPane;
 use crate::lab::prompts::figures::{JudgedPane, TaskResults};
-use crate::lab::prompts::{ServedAnswer, TaskNews, TaskUpdate, TasksPlan, task_seed};
+use crate::lab::prompts::{TaskNews, TaskUpdate, TasksPlan, task_seed};
 use crate::state::RunStatus;
 use crate::worker::{JobReport, ListPlan, ListReport, ListedPrompt, ListedSettings};
 
@@ -83,16 +83,8 @@ impl RunPart {
                 return None;
             }
             ListReport::Written { prompt, text } => {
-                let answer = ServedAnswer {
-                    settings: *self.settings.get(text.settings)?,
-                    seed: text.seed,
-                    rendered: text.rendered,
-                    pieces: text.pieces,
-                    measures: text.measures,
-                    finish: text.finish,
-                    secs: text.secs,
-                };
-                (prompt, TaskNews::Served(answer))
+                let settings = *self.settings.get(text.settings)?;
+                (prompt, TaskNews::Served(ServedText { settings, ..text }))
             }
             ListReport::Done { prompt, secs } => (prompt, TaskNews::Done { secs }),
         };
@@ -105,7 +97,7 @@ impl RunPart {
         let left = tasks.filter(|(_, is_done)| !**is_done);
         let updates = left.flat_map(|(task, _)| {
             let answers = self.settings.iter().map(|settings| {
-                TaskNews::Served(ServedAnswer {
+                TaskNews::Served(ServedText {
                     settings: *settings,
                     seed: 0,
                     rendered: Arc::from(""),

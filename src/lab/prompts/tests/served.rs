@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{DONE, MARS, VENUS, answer, deliver, run, table, with_tasks};
-use crate::generation::{FinishReason, GenerationId, PaneModel, Piece, ServedModel};
+use crate::generation::{FinishReason, GenerationId, PaneModel, Piece, ServedModel, ServedText};
 use crate::lab::kept::reopened;
 use crate::lab::prompts::state::blocking_reason;
 use crate::lab::prompts::{PromptsCommand, TaskView, TasksPlan};
@@ -11,7 +11,7 @@ use crate::lab::{LabCommand, LabTab};
 use crate::state::tests::{planned, update_job};
 use crate::state::{AppState, Effect, RunStatus};
 use crate::worker::{
-    JobUpdate, ListPlan, ListReport, ListedText, ModelSource, Request, ServerEvent, ServerRequest,
+    JobUpdate, ListPlan, ListReport, ModelSource, Request, ServerEvent, ServerRequest,
 };
 
 fn served() -> ServedModel {
@@ -71,7 +71,7 @@ fn deliver_text(
         Ok(word) => (vec![Piece::text(word)], FinishReason::EndOfText),
         Err(error) => (Vec::new(), FinishReason::failed(error)),
     };
-    let text = ListedText {
+    let text = ServedText {
         settings: 0,
         seed,
         rendered: Arc::from("Q"),

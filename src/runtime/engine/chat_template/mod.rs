@@ -85,7 +85,8 @@ impl Message {
         let Some(thought) = &self.thinking else {
             return context! { role => role, content => content };
         };
-        // gpt-oss has a name of its own for it. Templates may print a message, in this order.
+        // The template of gpt-oss calls it `thinking`, most others `reasoning_content`. A template may print
+        // a whole message, and then the order of the fields matters.
         context! {
             role => role,
             content => content,

@@ -1,10 +1,10 @@
 //! Adds answers as they arrive, and judges them.
 
 use super::{JudgedAnswer, TaskResults};
-use crate::generation::{FinishReason, SweepText, Vocabulary};
+use crate::generation::{FinishReason, ServedText, SweepText, Vocabulary};
 use crate::lab::prompts::figures::answer::AnswerText;
 use crate::lab::prompts::figures::checks::{Answer, judge_all};
-use crate::lab::prompts::{ServedAnswer, TaskNews, TaskUpdate, task_seed};
+use crate::lab::prompts::{TaskNews, TaskUpdate, task_seed};
 
 impl TaskResults {
     /// Adds what the engine reports.
@@ -94,7 +94,7 @@ impl TaskResults {
     }
 
     /// Judges an answer of a server, and notes how long its tokens took.
-    fn judge_served(&mut self, index: usize, served: ServedAnswer) {
+    fn judge_served(&mut self, index: usize, served: ServedText) {
         let n_tokens = served.pieces.len();
         let own = Vocabulary::new(served.pieces.clone());
         let mut text = SweepText {
