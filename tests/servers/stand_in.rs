@@ -332,7 +332,11 @@ impl StandIn {
                 // It sends no token whose text ends within a character.
                 Kind::Llama if std::str::from_utf8(&held).is_err() => {}
                 Kind::Llama => {
-                    let part = llama_part(token, &log_probs, body, &std::mem::take(&mut held));
+                    let text = std::mem::take(&mut held);
+                    let mut part = llama_part(token, &log_probs, body, &text);
+                    // It names the last token of a character with the text of all of them.
+                    part["completion_probabilities"][0]["bytes"] = json!(text);
+                    part["tokens_predicted"] = json!(n_done);
                     lines.push(format!("data: {part}\n\n"));
                 }
                 Kind::Ollama => {

@@ -113,6 +113,33 @@ fn a_part_of_a_character_does_not_hide_the_probabilities() {
 }
 
 #[test]
+fn a_character_of_several_tokens_does_not_get_the_probability_of_its_last() {
+    // With a character of several tokens, llama-server lists only the last one and its
+    // probability, beside the text of all.
+    let server = StandIn::start(Kind::Llama);
+    let stream = "data: {\"content\":\"€\",\"tokens\":[29],\"tokens_predicted\":3,\"stop\":false,\
+                  \"completion_probabilities\":[{\"id\":29,\"bytes\":[226,130,172],\"logprob\":-0.1,\
+                  \"top_logprobs\":[{\"id\":29,\"bytes\":[172],\"logprob\":-0.1}]}]}\n\n\
+                  data: {\"content\":\" a\",\"tokens\":[1],\"tokens_predicted\":4,\"stop\":false,\
+                  \"completion_probabilities\":[{\"id\":1,\"bytes\":[32,97],\"logprob\":-0.5,\
+                  \"top_logprobs\":[{\"id\":1,\"bytes\":[32,97],\"logprob\":-0.5}]}]}\n\n\
+                  data: {\"content\":\"\",\"stop\":true,\"stop_type\":\"limit\"}\n\n";
+    server.fail("/completion", 0, Fault::Raw(stream));
+    let four_tokens = pane(0, ChainConfig::greedy(), 4);
+    let bench = Bench::write(config(&server, SampledBy::Server), vec![four_tokens]);
+    let text = &bench.written[0];
+    assert_eq!(text.text(), "€ a");
+    let probs = text.steps.iter().map(|step| step.trace.known_raw_prob());
+    let probs: Vec<_> = probs.collect();
+    assert_eq!(probs[0], None);
+    assert!(
+        (probs[1].unwrap() - (-0.5_f64).exp()).abs() < 1e-6,
+        "{probs:?}"
+    );
+    assert_eq!(text.finish, Some(FinishReason::MaxTokens));
+}
+
+#[test]
 fn servers_without_ids_cannot_continue_after_a_part_of_a_character() {
     for kind in [Kind::Ollama, Kind::OpenAi] {
         let server = StandIn::start(kind);

@@ -59,6 +59,11 @@ impl TextEnd {
         }
     }
 
+    /// Counts generated tokens towards the limits that the record does not list one by one.
+    pub const fn add_unlisted(&mut self, n_tokens: usize) {
+        self.n_generated += n_tokens;
+    }
+
     /// Goes on as this continuation asks, once its kept tokens have been passed.
     pub fn resume(&mut self, continuation: &Continuation) {
         self.picked = continuation.taken();

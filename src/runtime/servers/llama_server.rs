@@ -182,6 +182,10 @@ impl ServerApi for LlamaServer {
                 .get("predicted_ms")
                 .and_then(Value::as_f64)
                 .map(|ms| ms / 1e3),
+            n_chosen: part
+                .get("tokens_predicted")
+                .and_then(Value::as_u64)
+                .and_then(|n_tokens| usize::try_from(n_tokens).ok()),
             ..StreamPart::default()
         };
         let stopped = part.get("stop").and_then(Value::as_bool) == Some(true);

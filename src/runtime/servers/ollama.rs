@@ -198,7 +198,11 @@ fn own_texts(content: &str, steps: Vec<Reported>) -> Vec<StreamedToken> {
     };
     let tokens = steps.into_iter().zip(named);
     tokens
-        .map(|(reported, bytes)| StreamedToken { reported, bytes })
+        .map(|(reported, bytes)| StreamedToken {
+            reported,
+            bytes,
+            is_last_of_several: false,
+        })
         .collect()
 }
 

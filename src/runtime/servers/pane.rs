@@ -219,9 +219,9 @@ impl<'a> Text<'a> {
         let n_left = self.end.n_left();
         let (path, body) = sampler::request(self.connection, self.place(), &self.config, n_left)?;
         let mut stream = self.connection.http().stream(path, &body, self.stop)?;
-        let (mut arrived_at, mut decoded_secs) = (Instant::now(), 0.0);
+        let (mut arrived_at, mut decoded_secs, mut n_chosen) = (Instant::now(), 0.0, 0);
         loop {
-            let part = match stream.next()? {
+            let mut part = match stream.next()? {
                 Some(Received::Json(part)) => self
                     .connection
                     .api()
@@ -242,6 +242,8 @@ impl<'a> Text<'a> {
                 Some(now) => now - std::mem::replace(&mut decoded_secs, now),
                 None => waited_secs,
             };
+            self.end.add_unlisted(part.drop_partial_reports(n_chosen));
+            n_chosen = part.n_chosen.unwrap_or(n_chosen);
             let n_tokens = part.tokens.len().max(1) as f64;
             for token in part.tokens {
                 let time = StepTime {
@@ -303,10 +305,15 @@ impl<'a> Text<'a> {
         time: StepTime,
         report: &mut dyn FnMut(Step),
     ) -> Result<Option<FinishReason>, Broken> {
-        self.learn_drafted(token)?;
-        self.end.take_picked();
-        let step = self.checked(&token.reported, self.connection.n_probs())?;
         let served = self.connection.served();
+        self.end.take_picked();
+        let n_probs = self.connection.n_probs();
+        let step = if token.is_last_of_several {
+            checked(&token.reported, n_probs, served)?
+        } else {
+            self.learn_drafted(token)?;
+            self.checked(&token.reported, n_probs)?
+        };
         let taken = match step.sampled {
             Some(sampled) => sampled,
             None if served.kind().has_ids() => {
@@ -317,7 +324,11 @@ impl<'a> Text<'a> {
         let (chain, history, coins) = self.chain_here();
         let taken = chain.take_served(&step.head, history, coins, Taken::ByServer(taken));
         let sampled = taken.map_err(|error| failed(&error))?;
-        let piece = self.piece(sampled.token, Some(&token.bytes))?;
+        let piece = if token.is_last_of_several {
+            Piece::text(token.bytes.as_slice())
+        } else {
+            self.piece(sampled.token, Some(&token.bytes))?
+        };
         Ok(self.push(sampled, piece, time, report))
     }
 

@@ -54,6 +54,35 @@ pub(super) struct StreamPart {
     pub model: Option<String>,
     /// How long the server has decoded so far, if it reports that.
     pub server_secs: Option<f64>,
+    /// How many tokens the server has chosen so far, if it reports that.
+    pub n_chosen: Option<usize>,
+}
+
+impl StreamPart {
+    /// Returns how many tokens of this part's text the server did not list, given how many it had
+    /// chosen before, and drops what it reported for the listed ones.
+    ///
+    /// llama-server holds back a token that ends within a character. It then lists only the
+    /// character's last token, with the text of all of them: the probability is that of the last one,
+    /// not that of the text.
+    pub(super) fn drop_partial_reports(&mut self, n_chosen_before: usize) -> usize {
+        let is_ascii = |token: &StreamedToken| token.bytes.is_ascii();
+        let n_listed = self.tokens.len();
+        let n_new = self
+            .n_chosen
+            .map_or(0, |now| now.saturating_sub(n_chosen_before));
+        if n_listed == 0 || n_new <= n_listed || self.tokens.iter().all(is_ascii) {
+            return 0;
+        }
+        for token in &mut self.tokens {
+            token.is_last_of_several = true;
+            token.reported.top.clear();
+            if let Some(sampled) = &mut token.reported.sampled {
+                (sampled.bytes, sampled.log_prob) = (None, None);
+            }
+        }
+        n_new - n_listed
+    }
 }
 
 /// A token of a streamed text.
@@ -61,6 +90,8 @@ pub(super) struct StreamPart {
 pub(super) struct StreamedToken {
     pub reported: Reported,
     pub bytes: Vec<u8>,
+    /// Whether the bytes are those of several tokens, of which the server listed only the last.
+    pub is_last_of_several: bool,
 }
 
 /// Why a server's sampler ended a text.
@@ -103,7 +134,11 @@ pub(super) fn split_text(content: &str, steps: Vec<Reported>) -> Vec<StreamedTok
         let (bytes, left) = rest.split_at(n_own);
         rest = left;
         let bytes = bytes.to_vec();
-        StreamedToken { reported, bytes }
+        StreamedToken {
+            reported,
+            bytes,
+            is_last_of_several: false,
+        }
     };
     steps.into_iter().enumerate().map(split).collect()
 }
@@ -129,6 +164,7 @@ pub(super) fn without_probs(content: &str, ids: &Value) -> Vec<StreamedToken> {
         StreamedToken {
             reported: Reported { top, sampled },
             bytes: content.as_bytes().to_vec(),
+            is_last_of_several: false,
         }
     };
     (0..n_tokens).map(token).collect()
