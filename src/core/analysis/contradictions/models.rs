@@ -2,8 +2,8 @@
 
 use super::ContradictionKind::{Model, Prompt, Settings};
 use super::found::Found;
-use crate::decoding::ChainConfig;
-use crate::generation::{Generation, Implementation};
+use crate::decoding::{ChainConfig, FilterKind};
+use crate::generation::{EndOfText, Generation, GenerationConfig, Implementation, in_sentence};
 
 /// Checks the models of a text, and its earlier settings.
 pub(super) fn check(text: &Generation, found: &mut Found) {
@@ -72,8 +72,8 @@ fn check_server(text: &Generation, found: &mut Found) {
         .chain([&text.config])
         .collect();
     let is_set = |words: &str| {
-        let mut chains = configs.iter().map(|config| &config.chain);
-        chains.any(|chain| has_setting(chain, words))
+        let mut configs = configs.iter();
+        configs.any(|config| has_setting(&config.chain, words) || has_subject(config, words))
     };
     if let Some(words) = text.not_applied.iter().find(|words| !is_set(words)) {
         let words = format!("it says that ‘{words}’ was not applied, which its settings lack");
@@ -90,6 +90,24 @@ fn has_setting(chain: &ChainConfig, words: &str) -> bool {
         || (chain.grammar.as_ref()).is_some_and(|grammar| grammar.to_string() == words)
 }
 
+/// Returns whether the settings have what a server applied otherwise, as these words say:
+/// "temperature 3 (used: 2)", "top-p after temperature".
+fn has_subject(config: &GenerationConfig, words: &str) -> bool {
+    let chain = &config.chain;
+    let is_about = |name: &str| {
+        let rest = words.strip_prefix(name);
+        rest.is_some_and(|rest| rest.starts_with([' ', '’']))
+    };
+    let mut stages = chain.active();
+    let has_budget = (chain.active()).any(|filter| filter.kind() == FilterKind::ThinkingBudget);
+    stages.any(|filter| is_about(&in_sentence(filter.name())))
+        || (chain.grammar.is_some() && is_about("grammar"))
+        || (has_budget && words.starts_with("the ") && words.ends_with(" thought"))
+        || is_about(&format!("seed {}", config.seed))
+        || (config.limits.end_of_text == EndOfText::Ignored
+            && words.starts_with("going on after the end of text"))
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -97,10 +115,12 @@ mod tests {
     use super::check;
     use crate::analysis::contradictions::RunPlace;
     use crate::analysis::contradictions::found::Found;
-    use crate::decoding::filters::Temperature;
-    use crate::decoding::{Against, Filter, Guidance, LogitsHash, MixedRow, Mixture, TokenId};
+    use crate::decoding::filters::{Dry, RepetitionPenalty, Temperature, ThinkingBudget, Window};
+    use crate::decoding::{
+        Against, Filter, GrammarKind, GrammarRule, Guidance, LogitsHash, MixedRow, Mixture, TokenId,
+    };
     use crate::generation::testing::generation;
-    use crate::generation::{Generation, Implementation, ModelInfo};
+    use crate::generation::{EndOfText, Generation, Implementation, ModelInfo};
 
     fn found(text: &Generation) -> Vec<String> {
         let mut found = Found::new(RunPlace::Pane(0));
@@ -151,6 +171,48 @@ mod tests {
         text.not_applied.push("eta 0.5".to_owned());
         let words = "it says that ‘eta 0.5’ was not applied, which its settings lack";
         assert_eq!(found(&text), [words]);
+    }
+
+    #[test]
+    fn what_a_server_applied_otherwise_is_a_setting() {
+        let mut text = generation(&[(" fox", 0.5)]);
+        let mut model = ModelInfo::clone(&text.model);
+        model.implementation = Implementation::Server;
+        text.model = Arc::new(model);
+        let mut config = text.config.clone();
+        config.seed = 7;
+        config.chain.stages = vec![
+            Filter::Temperature(Temperature { temperature: 3.0 }).into(),
+            Filter::RepetitionPenalty(RepetitionPenalty {
+                penalty: 1.3,
+                window: Window::ALL,
+            })
+            .into(),
+            Filter::Dry(Dry::default()).into(),
+            Filter::ThinkingBudget(ThinkingBudget::default()).into(),
+        ];
+        config.chain.grammar = Some(Arc::new(GrammarRule::new(GrammarKind::Json, "")));
+        config.limits.end_of_text = EndOfText::Ignored;
+        for words in [
+            "temperature 3 (used: 2)",
+            "temperature after top-p",
+            "repetition penalty over the whole text (used: the last 64 tokens)",
+            "DRY’s sequence breakers",
+            "grammar before the chain (used: after the draw)",
+            "the message at the end of a thought",
+            "seed 7 (used: a random one)",
+            "going on after the end of text",
+        ] {
+            text.not_applied = vec![words.to_owned()];
+            text.config = config.clone();
+            assert_eq!(found(&text), [""; 0], "{words}");
+            text.config.seed = 0;
+            text.config.chain.stages.clear();
+            text.config.chain.grammar = None;
+            text.config.limits.end_of_text = EndOfText::Stops;
+            let lacks = format!("it says that ‘{words}’ was not applied, which its settings lack");
+            assert_eq!(found(&text), [lacks]);
+        }
     }
 
     #[test]
