@@ -56,7 +56,9 @@ impl<'a> Texts<'a> {
     pub(super) fn vocabulary(&self) -> Vec<Entry> {
         let all = self.all.iter().copied();
         let same: Vec<&Generation> = all.filter(|text| self.shares_model(text)).collect();
-        entries_of(&same, self.form)
+        self.first.map_or_else(Vec::new, |first| {
+            entries_of(&first.vocabulary, &same, self.form)
+        })
     }
 
     pub(super) fn turns(&self) -> Vec<TurnEntry> {
@@ -111,7 +113,7 @@ impl<'a> Texts<'a> {
         } else if self.shares_model(generation) {
             Own::Prompt
         } else {
-            Own::ModelAndPrompt(entries_of(&[generation], self.form))
+            Own::ModelAndPrompt(entries_of(&generation.vocabulary, &[generation], self.form))
         };
         let previous = generation.previous_turn.as_ref().map(Arc::as_ptr);
         let place = index.checked_sub(self.turns.len());

@@ -117,7 +117,7 @@ mod tests {
     use crate::analysis::messages_after;
     use crate::export::json::{Branch, Form, RunFile, contradictions_of, read, write_run};
     use crate::generation::testing::answer_to;
-    use crate::generation::{Generation, N_MAX_TURNS};
+    use crate::generation::{Generation, N_MAX_TURNS, Piece, Vocabulary};
 
     /// An answer to a message after the answer before it.
     fn answer(
@@ -151,6 +151,29 @@ mod tests {
             branches: vec![branch],
             ..RunFile::default()
         }
+    }
+
+    #[test]
+    fn tokens_that_only_a_later_turn_knows_keep_their_names() {
+        // A server names tokens while it writes, so an earlier turn knows fewer.
+        let mut first = answer("Hi", &[], None);
+        let known = first.vocabulary.iter().map(|(id, piece)| {
+            if piece.bytes == b" house" {
+                Piece::unnamed(id)
+            } else {
+                piece.clone()
+            }
+        });
+        first.vocabulary = Arc::new(Vocabulary::new(known.collect()));
+        let second = answer("Why?", &[(" house", 0.5)], Some(&Arc::new(first)));
+        let run = RunFile {
+            panes: vec![second],
+            ..RunFile::default()
+        };
+        let bytes = write_run(&run, Form::default());
+        let value: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
+        assert!(value["turns"][0]["text"].get("vocabulary").is_none());
+        assert_eq!(read(&bytes).unwrap().panes[0].text(), " house");
     }
 
     #[test]

@@ -79,19 +79,20 @@ impl PieceEntry {
 }
 
 /// Lists the tokens that occur in these generations of one model, ordered by id, or the whole
-/// vocabulary if a step recorded the logit of every token.
-pub(super) fn entries_of(generations: &[&Generation], form: Form) -> Vec<Entry> {
-    let Some(first) = generations.first() else {
-        return Vec::new();
-    };
+/// vocabulary if a step recorded the logit of every token. The pieces are those of `vocabulary`.
+pub(super) fn entries_of(
+    vocabulary: &Vocabulary,
+    generations: &[&Generation],
+    form: Form,
+) -> Vec<Entry> {
     let mut steps = generations.iter().flat_map(|generation| &generation.steps);
     let knows_all = |step: &Step| matches!(step.trace.raw.detail, Detail::Whole(_));
     let ids: BTreeSet<TokenId> = if form.detail && steps.any(knows_all) {
-        first.vocabulary.iter().map(|(id, _)| id).collect()
+        vocabulary.iter().map(|(id, _)| id).collect()
     } else {
         generations.iter().flat_map(|one| named_by(one)).collect()
     };
-    let entry = |id| Entry::new(id, &first.vocabulary.piece(id));
+    let entry = |id| Entry::new(id, &vocabulary.piece(id));
     ids.into_iter().map(entry).collect()
 }
 
