@@ -10,7 +10,7 @@ use crate::state::{AppState, Command, Effect, ModelStatus};
 pub(crate) struct AgainRefusal {
     /// A sentence, or what is needed.
     pub words: String,
-    /// Loads the model that is needed, if we know where it is.
+    /// Loads the model that is needed, if its location is known.
     pub load: Option<Command>,
 }
 

@@ -279,7 +279,7 @@ impl AppState {
     }
 }
 
-/// Gives a text the whole vocabulary of the model that wrote it, if it has only a part of it.
+/// Gives a text the whole vocabulary of the model that wrote it, if it has only part of it.
 fn complete_vocabulary(text: &mut Generation, model: &ReadyModel) {
     let full = &model.vocabulary;
     let agrees = |step: &Step| full.agrees(step.token, &step.piece) == Some(true);

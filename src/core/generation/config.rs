@@ -38,6 +38,11 @@ pub enum EndOfText {
     Ignored,
 }
 
+impl EndOfText {
+    /// What [`EndOfText::Ignored`] asks for, in a sentence.
+    pub const IGNORED_WORDS: &'static str = "going on after the end of text";
+}
+
 impl Default for Limits {
     fn default() -> Self {
         Self {

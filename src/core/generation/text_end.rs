@@ -59,7 +59,7 @@ impl TextEnd {
         }
     }
 
-    /// Counts generated tokens towards the limits that the record does not list one by one.
+    /// Counts generated tokens that are missing from the record towards the limits.
     pub const fn add_unlisted(&mut self, n_tokens: usize) {
         self.n_generated += n_tokens;
     }

@@ -242,8 +242,8 @@ impl<'a> Text<'a> {
                 Some(now) => now - std::mem::replace(&mut decoded_secs, now),
                 None => waited_secs,
             };
-            self.end.add_unlisted(part.drop_partial_reports(n_chosen));
-            n_chosen = part.n_chosen.unwrap_or(n_chosen);
+            self.end
+                .add_unlisted(part.drop_partial_reports(&mut n_chosen));
             let n_tokens = part.tokens.len().max(1) as f64;
             for token in part.tokens {
                 let time = StepTime {

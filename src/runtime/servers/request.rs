@@ -59,18 +59,17 @@ pub(super) struct StreamPart {
 }
 
 impl StreamPart {
-    /// Returns how many tokens of this part's text the server did not list, given how many it had
-    /// chosen before, and drops what it reported for the listed ones.
+    /// Drops what the server reported for the tokens of this part if its text has more tokens than
+    /// are listed, and returns how many are missing. `n_chosen` counts the tokens chosen so far.
     ///
     /// llama-server holds back a token that ends within a character. It then lists only the
-    /// character's last token, with the text of all of them: the probability is that of the last one,
-    /// not that of the text.
-    pub(super) fn drop_partial_reports(&mut self, n_chosen_before: usize) -> usize {
+    /// character's last token, with the text of all of them, so the reported probability belongs to
+    /// that token and not to the text.
+    pub(super) fn drop_partial_reports(&mut self, n_chosen: &mut usize) -> usize {
         let is_ascii = |token: &StreamedToken| token.bytes.is_ascii();
         let n_listed = self.tokens.len();
-        let n_new = self
-            .n_chosen
-            .map_or(0, |now| now.saturating_sub(n_chosen_before));
+        let now = self.n_chosen.unwrap_or(*n_chosen);
+        let n_new = now.saturating_sub(std::mem::replace(n_chosen, now));
         if n_listed == 0 || n_new <= n_listed || self.tokens.iter().all(is_ascii) {
             return 0;
         }

@@ -18,6 +18,8 @@ pub struct Transcript {
     pub finish: Option<String>,
     /// Why the rest of the response was not read.
     pub error: Option<ServerError>,
+    /// How many tokens the server has chosen, as far as it says.
+    n_chosen: usize,
 }
 
 impl Transcript {
@@ -69,7 +71,8 @@ impl Transcript {
         let Received::Json(part) = received else {
             return Ok(true);
         };
-        let part = served.api().stream_part(served, &part);
+        let mut part = served.api().stream_part(served, &part);
+        part.drop_partial_reports(&mut self.n_chosen);
         for token in &part.tokens {
             self.push(served, &token.reported, &token.bytes)?;
         }

@@ -80,7 +80,7 @@ impl Models {
         notice.with_action(label, load)
     }
 
-    /// Returns the command that loads this model as the main one, if we know where it is.
+    /// Returns the command that loads this model as the main one, if its location is known.
     pub(crate) fn load_command(&self, model: &ModelInfo) -> Option<Command> {
         self.source_of(model).map(load_command)
     }

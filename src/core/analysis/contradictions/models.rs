@@ -98,14 +98,13 @@ fn has_subject(config: &GenerationConfig, words: &str) -> bool {
         let rest = words.strip_prefix(name);
         rest.is_some_and(|rest| rest.starts_with([' ', '’']))
     };
-    let mut stages = chain.active();
     let has_budget = (chain.active()).any(|filter| filter.kind() == FilterKind::ThinkingBudget);
-    stages.any(|filter| is_about(&in_sentence(filter.name())))
+    (chain.active()).any(|filter| is_about(&in_sentence(filter.name())))
         || (chain.grammar.is_some() && is_about("grammar"))
         || (has_budget && words.starts_with("the ") && words.ends_with(" thought"))
         || is_about(&format!("seed {}", config.seed))
         || (config.limits.end_of_text == EndOfText::Ignored
-            && words.starts_with("going on after the end of text"))
+            && words.starts_with(EndOfText::IGNORED_WORDS))
 }
 
 #[cfg(test)]

@@ -57,9 +57,6 @@ pub(super) fn spelled_stages(dialect: Dialect) -> Vec<FilterKind> {
         .collect()
 }
 
-/// The setting that generation goes on after an end-of-text token.
-pub(super) const CONTINUED: &str = "going on after the end of text";
-
 /// A chain, as far as one tool can express it.
 #[derive(Debug)]
 pub(super) struct Plan {
@@ -198,7 +195,7 @@ impl Plan {
             self.tell(format!(
                 "Here generation continues after an end-of-text token; {name} has no such setting"
             ));
-            self.differ(Difference::new(CONTINUED.to_owned()));
+            self.differ(Difference::new(EndOfText::IGNORED_WORDS.to_owned()));
         }
     }
 

@@ -8,7 +8,7 @@ use crate::decoding::{Filter, FilterKind, Selector};
 use crate::generation::{EndOfText, GenerationConfig, Vocabulary};
 use crate::interop::tools::breakers::{self, Texts};
 use crate::interop::tools::differences::{Difference, Written};
-use crate::interop::tools::plan::{CONTINUED, Plan, selector_name};
+use crate::interop::tools::plan::{Plan, selector_name};
 use crate::interop::tools::value::{NamedValues, Value};
 use crate::interop::tools::{biases, drafts, grammar, modelfile, thoughts};
 
@@ -340,7 +340,7 @@ fn limits(flavor: Flavor, config: &GenerationConfig, plan: &mut Plan, fields: &m
             "With ignore_eos, {name} never samples an end-of-text token; Quartet treats it like any \
              other token and continues"
         ));
-        let words = format!("{CONTINUED} (used: no end of text)");
+        let words = format!("{} (used: no end of text)", EndOfText::IGNORED_WORDS);
         plan.differ(Difference::new(words));
     }
 }
