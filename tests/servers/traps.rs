@@ -112,31 +112,73 @@ fn a_part_of_a_character_does_not_hide_the_probabilities() {
     );
 }
 
+/// A response of llama-server with a character of several tokens: it lists only the last one and its
+/// probability, beside the text of all.
+const WITH_EURO: &str = "data: {\"content\":\"€\",\"tokens\":[29],\"tokens_predicted\":3,\"stop\":false,\
+     \"completion_probabilities\":[{\"id\":29,\"bytes\":[226,130,172],\"logprob\":-0.1,\
+     \"top_logprobs\":[{\"id\":29,\"bytes\":[172],\"logprob\":-0.1}]}]}\n\n\
+     data: {\"content\":\" a\",\"tokens\":[1],\"tokens_predicted\":4,\"stop\":false,\
+     \"completion_probabilities\":[{\"id\":1,\"bytes\":[32,97],\"logprob\":-0.5,\
+     \"top_logprobs\":[{\"id\":1,\"bytes\":[32,97],\"logprob\":-0.5}]}]}\n\n\
+     data: {\"content\":\"\",\"stop\":true,\"stop_type\":\"limit\"}\n\n";
+
 #[test]
-fn a_character_of_several_tokens_does_not_get_the_probability_of_its_last() {
-    // With a character of several tokens, llama-server lists only the last one and its
-    // probability, beside the text of all.
+fn all_tokens_of_a_character_are_recorded_and_continued() {
     let server = StandIn::start(Kind::Llama);
-    let stream = "data: {\"content\":\"€\",\"tokens\":[29],\"tokens_predicted\":3,\"stop\":false,\
-                  \"completion_probabilities\":[{\"id\":29,\"bytes\":[226,130,172],\"logprob\":-0.1,\
-                  \"top_logprobs\":[{\"id\":29,\"bytes\":[172],\"logprob\":-0.1}]}]}\n\n\
-                  data: {\"content\":\" a\",\"tokens\":[1],\"tokens_predicted\":4,\"stop\":false,\
-                  \"completion_probabilities\":[{\"id\":1,\"bytes\":[32,97],\"logprob\":-0.5,\
-                  \"top_logprobs\":[{\"id\":1,\"bytes\":[32,97],\"logprob\":-0.5}]}]}\n\n\
-                  data: {\"content\":\"\",\"stop\":true,\"stop_type\":\"limit\"}\n\n";
-    server.fail("/completion", 0, Fault::Raw(stream));
+    server.fail("/completion", 0, Fault::Raw(WITH_EURO));
     let four_tokens = pane(0, ChainConfig::greedy(), 4);
-    let bench = Bench::write(config(&server, SampledBy::Server), vec![four_tokens]);
+    let mut bench = Bench::write(config(&server, SampledBy::Server), vec![four_tokens]);
     let text = &bench.written[0];
     assert_eq!(text.text(), "€ a");
+    assert_eq!(text.tokens(), [27, 28, 29, 1]);
+    assert_eq!(text.finish, Some(FinishReason::MaxTokens));
     let probs = text.steps.iter().map(|step| step.trace.known_raw_prob());
     let probs: Vec<_> = probs.collect();
-    assert_eq!(probs[0], None);
-    assert!(
-        (probs[1].unwrap() - (-0.5_f64).exp()).abs() < 1e-6,
-        "{probs:?}"
-    );
-    assert_eq!(text.finish, Some(FinishReason::MaxTokens));
+    assert_eq!(probs[..2], [None, None]);
+    // What was reported beside the text of all tokens is the probability of the last one.
+    for (prob, log_prob) in probs[2..].iter().zip([-0.1_f64, -0.5]) {
+        assert!((prob.unwrap() - log_prob.exp()).abs() < 1e-6, "{probs:?}");
+    }
+    let mut rest = pane(0, ChainConfig::greedy(), 5);
+    rest.continuation.kept = text.steps.iter().map(|step| step.token).collect();
+    bench.written[0].finish = None;
+    bench.worker.send(ServerRequest::Continue {
+        prompt: bench.prompt.clone().unwrap(),
+        panes: vec![rest],
+    });
+    bench.finish();
+    let bodies = server.bodies("/completion");
+    let sent = bodies[1]["prompt"].as_array().unwrap();
+    assert_eq!(sent[sent.len() - 4..], [27, 28, 29, 1]);
+}
+
+#[test]
+fn a_character_of_unknown_tokens_does_not_get_the_probability_of_its_last() {
+    // The server can't tokenize, or its tokens are not those that it wrote: other bytes, another
+    // last one, a different number.
+    for fault in [
+        Fault::Refused(500, "", ""),
+        Fault::Replaced("[226]", "\"x\""),
+        Fault::Replaced("\"id\":29", "\"id\":5"),
+        Fault::Replaced("{\"id\":27,\"piece\":[226]},", ""),
+    ] {
+        let server = StandIn::start(Kind::Llama);
+        server.fail("/completion", 0, Fault::Raw(WITH_EURO));
+        // The prompt is tokenized first.
+        server.fail("/tokenize", 1, fault);
+        let four_tokens = pane(0, ChainConfig::greedy(), 4);
+        let bench = Bench::write(config(&server, SampledBy::Server), vec![four_tokens]);
+        let text = &bench.written[0];
+        assert_eq!(text.text(), "€ a");
+        let probs = text.steps.iter().map(|step| step.trace.known_raw_prob());
+        let probs: Vec<_> = probs.collect();
+        assert_eq!(probs[0], None);
+        assert!(
+            (probs[1].unwrap() - (-0.5_f64).exp()).abs() < 1e-6,
+            "{probs:?}"
+        );
+        assert_eq!(text.finish, Some(FinishReason::MaxTokens));
+    }
 }
 
 #[test]

@@ -110,6 +110,17 @@ pub(super) trait ServerApi: Sync {
         Ok(Vec::new())
     }
 
+    /// Returns the tokens of a part of a text, in which nothing stands for a special token. There are
+    /// none if it can't.
+    fn tokenize_part(
+        &self,
+        _connection: &Connection,
+        _text: &str,
+        _stop: &StopFlag,
+    ) -> Result<Vec<PromptToken>, Broken> {
+        Ok(Vec::new())
+    }
+
     /// Requests the text of a token. Returns `None` if it can't.
     fn name_token(
         &self,

@@ -97,33 +97,25 @@ impl ServerApi for LlamaServer {
         prompt: &str,
         stop: &StopFlag,
     ) -> Result<Vec<PromptToken>, Broken> {
-        let body = json!({
-            "content": prompt, "add_special": true, "parse_special": true, "with_pieces": true,
-        });
-        let answer = connection.http().post("/tokenize", &body, stop)?;
-        let unexpected = || connection.served().peer.unexpected("no list of tokens");
-        let tokens = answer.get("tokens").and_then(Value::as_array);
-        let mut read = Vec::new();
-        for token in tokens.ok_or_else(unexpected)? {
-            let id = token.get("id").and_then(id_of);
-            let id = connection.served().check_id(id.ok_or_else(unexpected)?)?;
-            let bytes = match token.get("piece") {
-                Some(Value::String(piece)) => piece.as_bytes().to_vec(),
-                Some(bytes) => bytes_of(bytes).ok_or_else(unexpected)?,
-                None => return Err(unexpected().into()),
-            };
-            let info = connection.info();
-            let name = String::from_utf8_lossy(&bytes);
-            let is_special = *name == info.begin_name || *name == info.end_name;
-            let piece = if is_special && !name.is_empty() {
-                Piece::special(&name)
-            } else {
-                Piece::text(bytes)
-            };
-            connection.served().learn(id, piece.clone());
-            read.push(PromptToken { id, piece });
+        tokens_of(connection, prompt, true, stop)
+    }
+
+    fn tokenize_part(
+        &self,
+        connection: &Connection,
+        text: &str,
+        stop: &StopFlag,
+    ) -> Result<Vec<PromptToken>, Broken> {
+        let mut tokens = tokens_of(connection, text, false, stop)?;
+        // Some tokenizers start every text with a space of its own.
+        if !text.starts_with(' ')
+            && tokens
+                .first()
+                .is_some_and(|token| token.piece.bytes == b" ")
+        {
+            tokens.remove(0);
         }
-        Ok(read)
+        Ok(tokens)
     }
 
     fn ask_step(
@@ -263,6 +255,43 @@ pub(super) fn usual_order() -> Vec<&'static str> {
         names.extend(name.filter(|name| !names.contains(name)));
     }
     names
+}
+
+/// Returns the tokens of a text. Those of a prompt include special ones, written or added.
+fn tokens_of(
+    connection: &Connection,
+    text: &str,
+    is_prompt: bool,
+    stop: &StopFlag,
+) -> Result<Vec<PromptToken>, Broken> {
+    let body = json!({
+        "content": text, "add_special": is_prompt, "parse_special": is_prompt,
+        "with_pieces": true,
+    });
+    let answer = connection.http().post("/tokenize", &body, stop)?;
+    let unexpected = || connection.served().peer.unexpected("no list of tokens");
+    let tokens = answer.get("tokens").and_then(Value::as_array);
+    let mut read = Vec::new();
+    for token in tokens.ok_or_else(unexpected)? {
+        let id = token.get("id").and_then(id_of);
+        let id = connection.served().check_id(id.ok_or_else(unexpected)?)?;
+        let bytes = match token.get("piece") {
+            Some(Value::String(piece)) => piece.as_bytes().to_vec(),
+            Some(bytes) => bytes_of(bytes).ok_or_else(unexpected)?,
+            None => return Err(unexpected().into()),
+        };
+        let info = connection.info();
+        let name = String::from_utf8_lossy(&bytes);
+        let is_special = *name == info.begin_name || *name == info.end_name;
+        let piece = if is_special && !name.is_empty() {
+            Piece::special(&name)
+        } else {
+            Piece::text(bytes)
+        };
+        connection.served().learn(id, piece.clone());
+        read.push(PromptToken { id, piece });
+    }
+    Ok(read)
 }
 
 /// Returns the name of a special token, which the list of probabilities leaves empty.

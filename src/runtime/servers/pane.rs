@@ -9,7 +9,7 @@ use super::error::Broken;
 use super::events::Received;
 use super::head_sizes::HeadSizes;
 use super::refused::check_settings;
-use super::request::{Answer, Place, StreamEnd, StreamedToken};
+use super::request::{Answer, Place, StreamEnd, StreamPart, StreamedToken};
 use super::waited::Waited;
 use super::{Connection, SampledBy, ServedPrompt, ServerError, StopFlag, sampler};
 use crate::decoding::{Coins, DecodingError, History, Sampled, SamplerChain, Taken, TokenId};
@@ -242,8 +242,10 @@ impl<'a> Text<'a> {
                 Some(now) => now - std::mem::replace(&mut decoded_secs, now),
                 None => waited_secs,
             };
-            self.end
-                .add_unlisted(part.drop_partial_reports(&mut n_chosen));
+            let n_unlisted = part.n_unlisted(&mut n_chosen);
+            if n_unlisted > 0 {
+                self.list_unlisted(&mut part, n_unlisted)?;
+            }
             let n_tokens = part.tokens.len().max(1) as f64;
             for token in part.tokens {
                 let time = StepTime {
@@ -261,6 +263,24 @@ impl<'a> Text<'a> {
                 return Ok(self.finish_of(part.end));
             }
         }
+    }
+
+    /// Lists all tokens of a part that has more than the server listed, so that the text can be
+    /// continued from them. If the server can't tell which they are, one step stands for them.
+    fn list_unlisted(&mut self, part: &mut StreamPart, n_unlisted: usize) -> Result<(), Broken> {
+        let text: Vec<u8> = part.tokens.iter().flat_map(|it| it.bytes.clone()).collect();
+        let text = String::from_utf8_lossy(&text);
+        let api = self.connection.api();
+        let all = match api.tokenize_part(self.connection, &text, self.stop) {
+            Ok(all) => all,
+            Err(Broken::Stopped) => return Err(Broken::Stopped),
+            Err(Broken::Failed(_)) => Vec::new(),
+        };
+        if !part.list_all(&all, n_unlisted) {
+            part.merge_unlisted();
+            self.end.add_unlisted(n_unlisted);
+        }
+        Ok(())
     }
 
     /// Returns why the text ended, from what the server said: `None` if it gave no reason.

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::distribution::{Reported, ReportedToken};
 use super::served::Served;
 use crate::decoding::TokenId;
-use crate::generation::PromptRecord;
+use crate::generation::{PromptRecord, PromptToken};
 
 /// The position in a text at which a token is requested.
 #[derive(Debug, Clone, Copy)]
@@ -59,20 +59,24 @@ pub(super) struct StreamPart {
 }
 
 impl StreamPart {
-    /// Drops what the server reported for the tokens of this part if its text has more tokens than
-    /// are listed, and returns how many are missing. `n_chosen` counts the tokens chosen so far.
+    /// Returns how many tokens of this part's text are not listed. `n_chosen` counts the tokens chosen
+    /// so far.
     ///
     /// llama-server holds back a token that ends within a character. It then lists only the
-    /// character's last token, with the text of all of them, so the reported probability belongs to
-    /// that token and not to the text.
-    pub(super) fn drop_partial_reports(&mut self, n_chosen: &mut usize) -> usize {
-        let is_ascii = |token: &StreamedToken| token.bytes.is_ascii();
+    /// character's last token, with the text of all of them.
+    pub(super) fn n_unlisted(&self, n_chosen: &mut usize) -> usize {
         let n_listed = self.tokens.len();
         let now = self.n_chosen.unwrap_or(*n_chosen);
         let n_new = now.saturating_sub(std::mem::replace(n_chosen, now));
-        if n_listed == 0 || n_new <= n_listed || self.tokens.iter().all(is_ascii) {
+        if n_listed == 0 || self.tokens.iter().all(|token| token.bytes.is_ascii()) {
             return 0;
         }
+        n_new.saturating_sub(n_listed)
+    }
+
+    /// Lets each listed token stand for several. The reported probability is that of the last one and
+    /// not that of the text, so it is dropped.
+    pub(super) fn merge_unlisted(&mut self) {
         for token in &mut self.tokens {
             token.is_last_of_several = true;
             token.reported.top.clear();
@@ -80,7 +84,42 @@ impl StreamPart {
                 (sampled.bytes, sampled.log_prob) = (None, None);
             }
         }
-        n_new - n_listed
+    }
+
+    /// Lists all tokens of this part's text. What the server reported for the last one stays.
+    /// Does nothing and returns `false` if `all` are not the tokens that the server counted, or not
+    /// those of the text.
+    pub(super) fn list_all(&mut self, all: &[PromptToken], n_unlisted: usize) -> bool {
+        let ([listed], Some((last, earlier))) = (self.tokens.as_mut_slice(), all.split_last())
+        else {
+            return false;
+        };
+        let bytes = all.iter().flat_map(|token| &token.piece.bytes);
+        let id = listed.reported.sampled.as_ref().and_then(|token| token.id);
+        if earlier.len() != n_unlisted
+            || id != Some(i128::from(last.id.0))
+            || !bytes.eq(&listed.bytes)
+        {
+            return false;
+        }
+        listed.bytes.clone_from(&last.piece.bytes);
+        if let Some(sampled) = &mut listed.reported.sampled {
+            sampled.bytes = Some(last.piece.bytes.clone());
+        }
+        let earlier = earlier.iter().map(|token| StreamedToken {
+            reported: Reported {
+                top: Vec::new(),
+                sampled: Some(ReportedToken {
+                    id: Some(token.id.0.into()),
+                    bytes: None,
+                    log_prob: None,
+                }),
+            },
+            bytes: token.piece.bytes.clone(),
+            is_last_of_several: false,
+        });
+        self.tokens.splice(..0, earlier);
+        true
     }
 }
 

@@ -72,7 +72,9 @@ impl Transcript {
             return Ok(true);
         };
         let mut part = served.api().stream_part(served, &part);
-        part.drop_partial_reports(&mut self.n_chosen);
+        if part.n_unlisted(&mut self.n_chosen) > 0 {
+            part.merge_unlisted();
+        }
         for token in &part.tokens {
             self.push(served, &token.reported, &token.bytes)?;
         }
