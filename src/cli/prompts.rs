@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::failure::Failure;
 use super::text_input::{MAX_TEXT_BYTES, read_text};
-use crate::generation::{ChatSettings, GIVEN_VARIABLES, PromptText, TemplateKwargs};
+use crate::generation::{ChatSettings, ChatTools, GIVEN_VARIABLES, PromptText, TemplateKwargs};
 use crate::interop::Messages;
 
 /// Whether prompts are raw text or messages to answer.
@@ -48,6 +48,7 @@ impl ChatArguments {
             let settings = ChatSettings {
                 system: self.system.clone(),
                 history: Vec::new(),
+                tools: ChatTools::default(),
                 kwargs: self.kwargs(),
             };
             PromptText::chat_with(text, settings)
@@ -73,12 +74,13 @@ pub(crate) fn messages_from(
     };
     let messages = Messages::parse(&text).map_err(|error| failure(&error.to_string()))?;
     let no_message =
-        || failure("the last one is not the user’s; write the next one with --reply TEXT");
+        || failure("the last one is the model’s; write the next one with --reply TEXT");
     let next_message = messages.last.or_else(|| next.pop_front());
     let message = next_message.ok_or_else(no_message)?;
     let settings = ChatSettings {
         system: messages.system,
         history: messages.history,
+        tools: messages.tools,
         kwargs,
     };
     Ok(PromptText::chat_with(message, settings))

@@ -179,6 +179,7 @@ fn next_prompt(answer: &Generation, reply: &str) -> PromptText {
     let chat = answer.prompt.chat.as_ref();
     let mut settings = chat.map(|chat| chat.settings.clone()).unwrap_or_default();
     settings.history = messages_after(answer);
+    settings.tools.answered_call = None;
     PromptText::chat_with(reply, settings)
 }
 

@@ -114,11 +114,15 @@ fn push_prompt(page: &mut String, prompt: &PromptRecord) {
         line(page, "Template variables:");
         line(page, &fenced(&kwargs));
     }
+    if let Some(tools) = chat.settings.tools_json() {
+        line(page, "Tools:");
+        line(page, &fenced(&tools));
+    }
     for message in &chat.settings.history {
         line(page, &format!("Earlier, {}:", message.role.heading()));
-        line(page, &fenced(&message.content));
+        line(page, &fenced(&message.shown()));
     }
-    line(page, "Message:");
+    line(page, &format!("{}:", chat.settings.message_heading()));
     line(page, &fenced(&prompt.text));
     line(
         page,
@@ -172,7 +176,9 @@ fn push_pane(page: &mut String, letter: &str, generation: &Generation, facts: Fi
     }
     for (number, turn) in (1..).zip(generation.turns()) {
         line(page, &format!("#### {letter}, turn {number}"));
-        line(page, "Message:");
+        let chat = turn.prompt.chat.as_ref();
+        let heading = chat.map_or("Message", |chat| chat.settings.message_heading());
+        line(page, &format!("{heading}:"));
         line(page, &fenced(&turn.prompt.text));
         push_text(page, turn, facts);
     }

@@ -2,7 +2,7 @@
 //! message.
 
 use crate::analysis::messages_after;
-use crate::generation::Generation;
+use crate::generation::{ChatTools, Generation};
 use crate::interop::Messages;
 
 /// Renders the lines. Panes that continue a text have none.
@@ -14,6 +14,10 @@ pub(super) fn render(panes: &[Option<&Generation>]) -> String {
             system: chat.settings.system.clone(),
             history: messages_after(text),
             last: None,
+            tools: ChatTools {
+                answered_call: None,
+                ..chat.settings.tools.clone()
+            },
         };
         Some(messages.to_json() + "\n")
     });

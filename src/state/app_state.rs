@@ -163,6 +163,7 @@ impl AppState {
             system: self.prompt.system.clone(),
             sends_empty_system: self.prompt.sends_empty_system,
             chat_history: self.given_history(),
+            chat_tools: self.prompt.tools.clone(),
             template_kwargs: self.prompt.template_kwargs.clone(),
             panes: Vec::new(),
             pane_places: Vec::new(),

@@ -38,6 +38,7 @@ impl AppState {
         effects.extend(self.models.follow_panes(wanted));
         effects.extend(self.follow_readers());
         effects.extend(self.follow_conversation());
+        effects.extend(self.read_next_prompts());
         effects
     }
 
@@ -70,7 +71,8 @@ impl AppState {
                 self.prompt.mode = mode;
                 return self.prompt.tokenize(&self.models.main);
             }
-            Command::CopyPrompt => return self.prompt.copy().into_iter().collect(),
+            Command::CopyPrompt(None) => return self.prompt.copy().into_iter().collect(),
+            Command::CopyPrompt(Some(id)) => return self.copy_next_prompt(id),
 
             Command::SetChain(id, chain) => self.panes.set_chain(id, chain),
             Command::Solo(id, index) => self.panes.solo(id, index),

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::{Effect, ModelStatus, Settings, capitalize, cut_to_limit, cut_words};
 use crate::generation::formatting::{counted, grouped};
 use crate::generation::{
-    ChatMessage, ChatSettings, ChatSupport, PromptForm, PromptRecord, PromptText, PromptToken,
-    TemplateKwargs, TemplateSwitch,
+    ChatMessage, ChatSettings, ChatSupport, ChatTools, PromptForm, PromptRecord, PromptText,
+    PromptToken, TemplateKwargs, TemplateSwitch,
 };
 use crate::worker::Request;
 
@@ -57,6 +57,8 @@ pub struct Prompt {
     pub sends_empty_system: bool,
     /// The messages of a chat before the one to answer, oldest first.
     pub history: Vec<ChatMessage>,
+    /// The tools of the chat, and whether the text is the result of one.
+    pub tools: ChatTools,
     /// The variables of the chat template that were set, for each model that reads them.
     pub template_kwargs: TemplateKwargs,
     /// The engine's latest tokenization of the prompt, which may lag behind `text`.
@@ -77,6 +79,7 @@ impl Prompt {
             system,
             sends_empty_system: settings.sends_empty_system,
             history: settings.chat_history.clone(),
+            tools: settings.chat_tools.clone(),
             template_kwargs: settings.template_kwargs.clone(),
             reading: None,
         }
@@ -89,6 +92,7 @@ impl Prompt {
         settings.system.clone_from(&self.system);
         settings.sends_empty_system = self.sends_empty_system;
         settings.chat_history.clone_from(&self.history);
+        settings.chat_tools.clone_from(&self.tools);
         settings.template_kwargs.clone_from(&self.template_kwargs);
     }
 }
@@ -146,6 +150,11 @@ impl Prompt {
         }
     }
 
+    /// Returns whether the text is what a tool returned, rather than the user's message.
+    pub fn is_tool_result(&self) -> bool {
+        self.mode == PromptMode::Chat && self.tools.answered_call.is_some()
+    }
+
     /// Returns the system message that a chat gets.
     fn system_message(&self) -> Option<String> {
         let is_sent = self.sends_empty_system || !self.system.is_empty();
@@ -171,6 +180,7 @@ impl Prompt {
         self.sends_empty_system = chat.system.as_ref().is_some_and(String::is_empty);
         self.system = chat.system.unwrap_or_default();
         self.history = chat.history;
+        self.tools = chat.tools;
         self.template_kwargs = chat.kwargs;
     }
 
@@ -245,6 +255,12 @@ impl Prompt {
         record.text == self.text && PromptForm::of(record.chat.as_ref()) == self.form()
     }
 
+    /// Returns whether its last reading is of this prompt.
+    pub(super) fn reads(&self, prompt: &PromptText) -> bool {
+        let reading = self.reading.as_ref();
+        reading.is_some_and(|reading| reading.prompt == *prompt)
+    }
+
     fn is_current(&self, prompt: &PromptText) -> bool {
         prompt.text == self.text && prompt.form == self.form()
     }
@@ -255,6 +271,7 @@ impl Prompt {
             PromptMode::Chat => PromptForm::Chat(ChatSettings {
                 system: self.system_message(),
                 history: self.history.clone(),
+                tools: self.tools.clone(),
                 kwargs: self.template_kwargs.clone(),
             }),
         }
@@ -292,11 +309,13 @@ impl Prompt {
     pub(super) fn copy(&self) -> Option<Effect> {
         let reading = self.reading.as_ref();
         let reading = reading.filter(|reading| self.is_current(&reading.prompt));
-        let text = |tokens: &Arc<[PromptToken]>| {
-            let pieces = tokens.iter().map(|token| token.piece.bytes.as_slice());
-            String::from_utf8_lossy(&pieces.collect::<Vec<_>>().concat()).into_owned()
-        };
-        let text = reading.and_then(|reading| reading.tokens.as_ref().ok().map(text));
-        text.map(Effect::CopyText)
+        let tokens = reading.and_then(|reading| reading.tokens.as_ref().ok());
+        tokens.map(|tokens| Effect::CopyText(text_of(tokens)))
     }
+}
+
+/// Returns the text of tokens, with the names of special tokens.
+pub(super) fn text_of(tokens: &[PromptToken]) -> String {
+    let pieces = tokens.iter().map(|token| token.piece.bytes.as_slice());
+    String::from_utf8_lossy(&pieces.collect::<Vec<_>>().concat()).into_owned()
 }

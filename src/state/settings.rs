@@ -12,7 +12,9 @@ use super::{
     Pace, Panes, PromptMode, RecentModel, ViewChoices,
 };
 use crate::export::json::unless_in_order;
-use crate::generation::{ChatMessage, GenerationConfig, Limits, PaneSettings, TemplateKwargs};
+use crate::generation::{
+    ChatMessage, ChatTools, GenerationConfig, Limits, PaneSettings, TemplateKwargs,
+};
 use crate::interop::presets::OwnPreset;
 use crate::lab::LabSettings;
 use crate::worker::ComputeChoice;
@@ -33,6 +35,8 @@ pub struct Settings {
     pub sends_empty_system: bool,
     /// The messages of a chat before the one to answer, oldest first.
     pub chat_history: Vec<ChatMessage>,
+    /// The tools of the chat.
+    pub chat_tools: ChatTools,
     /// The variables of the chat template that were set.
     pub template_kwargs: TemplateKwargs,
     /// The panes' settings, from left to right.
@@ -80,6 +84,7 @@ impl Default for Settings {
             system: String::new(),
             sends_empty_system: false,
             chat_history: Vec::new(),
+            chat_tools: ChatTools::default(),
             template_kwargs: TemplateKwargs::new(),
             panes: PaneSettings::classics().to_vec(),
             pane_places: Vec::new(),

@@ -14,9 +14,9 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use quartet::decoding::{Coins, History, SamplerChain, TokenId};
-use quartet::engine::{ChatTemplate, Compute, Message, Role, Row, Tokenizer, open_path};
+use quartet::engine::{ChatTemplate, Compute, Message, Row, Tokenizer, open_path};
 use quartet::export::{CsvReader, ExportFormat, FileFacts, json, render, render_panes};
-use quartet::generation::{Generation, PaneSettings, TemplateKwargs};
+use quartet::generation::{ChatMessage, Generation, PaneSettings, TemplateKwargs};
 use quartet::interop::tools::import_settings;
 use quartet::worker::{ServerKind, Transcript};
 use serde_json::Value;
@@ -102,17 +102,11 @@ pub fn chat_template(data: &[u8]) {
     if numbers.map(<[u8]>::len).max() > Some(4) {
         return;
     }
-    let message = |role, content: &str| Message {
-        role,
-        content: content.to_owned(),
-        thinking: None,
-    };
-    let content = String::from_utf8_lossy(content);
     let chat = [
-        message(Role::System, "Rhyme."),
-        message(Role::User, &content),
-        message(Role::Assistant, "No."),
-        message(Role::User, "Why?"),
+        Message::System("Rhyme.".to_owned()),
+        Message::Other(ChatMessage::user(String::from_utf8_lossy(content))),
+        Message::Other(ChatMessage::assistant("No.")),
+        Message::Other(ChatMessage::user("Why?")),
     ];
     template.render(&chat, true, &TemplateKwargs::new()).ok();
     template

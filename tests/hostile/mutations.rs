@@ -4,9 +4,9 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use quartet::engine::{ChatTemplate, Compute, Message, Role, open_path};
+use quartet::engine::{ChatTemplate, Compute, Message, open_path};
 use quartet::export::json;
-use quartet::generation::{PaneSettings, TemplateKwargs};
+use quartet::generation::{ChatMessage, PaneSettings, TemplateKwargs};
 use quartet::interop::tools::import_settings;
 
 use crate::random::Random;
@@ -145,11 +145,7 @@ fn mutated_run_files_never_cause_a_panic() {
 #[test]
 fn mutated_templates_never_cause_a_panic() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tokenizers/templates");
-    let chat = [Message {
-        role: Role::User,
-        content: "Why?".to_owned(),
-        thinking: None,
-    }];
+    let chat = [Message::Other(ChatMessage::user("Why?"))];
     for (entry, start) in fs::read_dir(folder).unwrap().flatten().zip(0..) {
         let source = fs::read(entry.path()).unwrap();
         for seed in 0..60 {

@@ -4,19 +4,14 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use quartet::engine::{ChatError, ChatTemplate, Message, Role, render_templates_with};
-use quartet::generation::TemplateKwargs;
+use quartet::engine::{ChatError, ChatTemplate, Message, render_templates_with};
+use quartet::generation::{ChatMessage, TemplateKwargs};
 
 fn render(source: &str) -> Result<String, ChatError> {
     render_templates_with(PathBuf::from(env!("CARGO_BIN_EXE_quartet")));
-    let message = |role, content: &str| Message {
-        role,
-        content: content.to_owned(),
-        thinking: None,
-    };
     let chat = [
-        message(Role::System, "Rhyme. \u{1F98A}"),
-        message(Role::User, "Why?\n"),
+        Message::System("Rhyme. \u{1F98A}".to_owned()),
+        Message::Other(ChatMessage::user("Why?\n")),
     ];
     let special = BTreeMap::from([("bos_token".to_owned(), "<s>".to_owned())]);
     ChatTemplate::parse(source, special)?.render(&chat, true, &TemplateKwargs::new())

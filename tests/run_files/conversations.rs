@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 
 use quartet::analysis::messages_after;
 use quartet::export::json;
-use quartet::generation::{ChatSettings, Generation};
+use quartet::generation::{ChatSettings, ChatTools, Generation};
 use quartet::interop::Messages;
 use serde_json::{Value, json};
 
@@ -152,6 +152,7 @@ fn a_turn_is_the_same_as_the_conversation_given_as_messages() {
                 system: None,
                 history: chat.settings.history.clone(),
                 last: Some(turn.prompt.text.clone()),
+                tools: ChatTools::default(),
             };
             let (file, given) = (place.path("messages.json"), place.path("given.json"));
             fs::write(&file, messages.to_json()).unwrap();

@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use quartet::engine::{ChatError, ChatTemplate, Message, Role};
-use quartet::generation::TemplateKwargs;
+use quartet::engine::{ChatError, ChatTemplate, Message};
+use quartet::generation::{ChatMessage, ChatSettings, TemplateKwargs};
+use quartet::interop::Messages;
 use serde_json::Value;
 
 fn folder() -> std::path::PathBuf {
@@ -18,33 +19,30 @@ fn parse(source: &str) -> Result<ChatTemplate, ChatError> {
     ChatTemplate::parse(source, BTreeMap::from(special))
 }
 
-fn message(role: Role, content: &str) -> Message {
-    Message {
-        role,
-        content: content.to_owned(),
-        thinking: None,
-    }
+fn system(content: &str) -> Message {
+    Message::System(content.to_owned())
 }
 
+fn user(content: &str) -> Message {
+    Message::Other(ChatMessage::user(content))
+}
+
+/// Reads messages in the form of OpenAI's API.
 fn chat_of(value: &Value) -> Vec<Message> {
-    let messages = value.as_array().unwrap().iter();
-    let role = |name: &str| match name {
-        "system" => Role::System,
-        "user" => Role::User,
-        _ => Role::Assistant,
+    let read = Messages::parse(&value.to_string()).unwrap();
+    let settings = ChatSettings {
+        tools: read.tools,
+        ..ChatSettings::default()
     };
-    messages
-        .map(|entry| Message {
-            role: role(entry["role"].as_str().unwrap()),
-            content: entry["content"].as_str().unwrap().to_owned(),
-            thinking: entry["reasoning_content"].as_str().map(str::to_owned),
-        })
-        .collect()
+    let last = read.last.map(|last| settings.message(&last));
+    let others = read.history.into_iter().chain(last);
+    let system = read.system.into_iter().map(Message::System);
+    system.chain(others.map(Message::Other)).collect()
 }
 
 /// Renders a chat with a single user message.
 fn render_question(source: &str) -> Result<String, ChatError> {
-    parse(source)?.render(&[message(Role::User, "Why?")], true, &TemplateKwargs::new())
+    parse(source)?.render(&[user("Why?")], true, &TemplateKwargs::new())
 }
 
 #[test]
@@ -52,14 +50,18 @@ fn each_template_renders_like_jinja2() {
     let fixture = std::fs::read(folder().join("chats.json")).unwrap();
     let fixture: Value = serde_json::from_slice(&fixture).unwrap();
     let templates = fixture["templates"].as_object().unwrap();
-    assert_eq!(templates.len(), 10);
+    assert_eq!(templates.len(), 11);
     for (name, cases) in templates {
         let file = folder().join(format!("templates/{name}.jinja"));
         let template = parse(&std::fs::read_to_string(file).unwrap()).unwrap();
         for case in cases.as_array().unwrap() {
             let chat = &fixture["chats"][case["chat"].as_str().unwrap()];
             let awaits_answer = case["awaits_answer"].as_bool().unwrap();
-            let found = template.render(&chat_of(chat), awaits_answer, &TemplateKwargs::new());
+            let tools = chat
+                .get("tools")
+                .map(|tools| ("tools".to_owned(), tools.clone()));
+            let variables = TemplateKwargs::from_iter(tools);
+            let found = template.render(&chat_of(chat), awaits_answer, &variables);
             let place = format!("{name}, {}", case["chat"]);
             match (case["rendered"].as_str(), found) {
                 (Some(expected), Ok(found)) => assert_eq!(found, expected, "{place}"),
@@ -87,7 +89,7 @@ fn a_template_without_system_messages_reports_an_error() {
         {{- messages[-1].content }}";
     let ignores =
         "{% for m in messages %}{% if m.role == 'user' %}{{ m.content }}{% endif %}{% endfor %}";
-    let chat = [message(Role::System, "Rhyme."), message(Role::User, "Why?")];
+    let chat = [system("Rhyme."), user("Why?")];
     for (source, sentence) in [
         (
             refuses,
@@ -116,7 +118,7 @@ fn a_template_without_system_messages_reports_an_error() {
 fn a_system_message_that_equals_the_templates_default_is_accepted() {
     let file = folder().join("templates/chatml.jinja");
     let template = parse(&std::fs::read_to_string(file).unwrap()).unwrap();
-    let question = message(Role::User, "Be of help. Why?");
+    let question = user("Be of help. Why?");
     let default = template
         .render(
             std::slice::from_ref(&question),
@@ -124,7 +126,7 @@ fn a_system_message_that_equals_the_templates_default_is_accepted() {
             &TemplateKwargs::new(),
         )
         .unwrap();
-    let explicit = [message(Role::System, "Be of help."), question.clone()];
+    let explicit = [system("Be of help."), question.clone()];
     assert_eq!(
         template
             .render(&explicit, true, &TemplateKwargs::new())
@@ -133,11 +135,11 @@ fn a_system_message_that_equals_the_templates_default_is_accepted() {
     );
 
     let trims = "{% for m in messages %}{{ m.content | trim }}{% endfor %}";
-    let blank = [message(Role::System, " \n"), question.clone()];
+    let blank = [system(" \n"), question.clone()];
     let rendered = parse(trims)
         .unwrap()
         .render(&blank, true, &TemplateKwargs::new());
-    assert_eq!(rendered.unwrap(), question.content);
+    assert_eq!(rendered.unwrap(), "Be of help. Why?");
 
     let ignores = parse("{{ messages[-1].content }}").unwrap();
     let error = ignores

@@ -64,6 +64,22 @@ ANSWER = {"role": "assistant", "content": "<think>\nLight.\n</think>\n\n It scat
 THOUGHT = {"role": "assistant", "content": "Dust.", "reasoning_content": "So it is\nred.", "thinking": "So it is\nred."}
 LAST = {"role": "user", "content": "Thanks.\n\nAnd on Mars?"}
 AGAIN = {"role": "user", "content": "And \"red\" at dusk? 🌇 {{ no template }}"}
+TOOL = {
+    "type": "function",
+    "function": {
+        "name": "weather",
+        "description": "Reads the weather of a place.",
+        "parameters": {"type": "object", "properties": {"place": {"type": "string"}}},
+    },
+}
+# OpenAI's API writes the arguments as JSON; templates get them as an object, as from vLLM.
+CALL = {
+    "id": "call_1",
+    "type": "function",
+    "function": {"name": "weather", "arguments": '{"place": "Tromsø", "days": [1, 2.5, null, true]}'},
+}
+CALLS = {"role": "assistant", "content": "", "tool_calls": [CALL]}
+RESULT = {"role": "tool", "content": '{"rain": false}', "tool_call_id": "call_1", "name": "weather"}
 
 CHATS = {
     "a question": [USER],
@@ -75,17 +91,34 @@ CHATS = {
     "three turns": [USER, ANSWER, AGAIN, THOUGHT, LAST],
     "three turns after a system text": [SYSTEM, USER, ANSWER, AGAIN, THOUGHT, LAST],
     "three turns and an answer": [USER, THOUGHT, AGAIN, ANSWER, LAST, THOUGHT],
+    "tools": {"messages": [SYSTEM, USER], "tools": [TOOL]},
+    "a call": {"messages": [USER, CALLS, RESULT], "tools": [TOOL]},
+    "a call and a question": {"messages": [USER, CALLS, RESULT, ANSWER, LAST], "tools": [TOOL]},
 }
 
 
+def as_given_to_templates(message):
+    calls = message.get("tool_calls")
+    if not calls:
+        return message
+
+    def parsed(call):
+        function = call["function"]
+        return call | {"function": function | {"arguments": json.loads(function["arguments"])}}
+
+    return message | {"tool_calls": [parsed(call) for call in calls]}
+
+
 def cases(template):
-    for name, messages in CHATS.items():
+    for name, chat in CHATS.items():
+        request = chat if isinstance(chat, dict) else {"messages": chat}
+        messages = [as_given_to_templates(message) for message in request["messages"]]
         for awaits_answer in (True, False):
             case = {"chat": name, "awaits_answer": awaits_answer}
             try:
                 case["rendered"] = template.render(
                     messages=messages,
-                    tools=None,
+                    tools=request.get("tools"),
                     documents=None,
                     add_generation_prompt=awaits_answer,
                     **SIGNS,

@@ -19,7 +19,9 @@ pub fn messages_after(answer: &Generation) -> Vec<ChatMessage> {
 
 /// Returns what a turn adds to its conversation: the message, and the answer.
 pub fn turn_messages(answer: &Generation) -> [ChatMessage; 2] {
-    let message = ChatMessage::user(&answer.prompt.text);
+    let (text, chat) = (&answer.prompt.text, &answer.prompt.chat);
+    let message = chat.as_ref().map(|chat| chat.settings.message(text));
+    let message = message.unwrap_or_else(|| ChatMessage::user(text));
     [message, answer_message(answer)]
 }
 

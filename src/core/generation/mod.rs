@@ -7,6 +7,7 @@ pub mod any_float;
 mod beams;
 mod byte_size;
 mod cache_shape;
+mod chat_message;
 mod checkpoints;
 mod config;
 mod continuation;
@@ -46,6 +47,7 @@ mod vocabulary;
 pub use beams::{BeamNode, BeamPass, BeamPlace, Beams};
 pub use byte_size::ByteSize;
 pub use cache_shape::CacheShape;
+pub use chat_message::{ChatMessage, ChatRole, ChatTools, ToolCallName};
 pub use checkpoints::Checkpoints;
 pub use config::{EndOfText, GenerationConfig, Limits};
 pub use continuation::Continuation;
@@ -65,8 +67,8 @@ pub use outline::{ExpertsOutline, MemoryNeed, ModelOutline};
 pub use pane_settings::{PaneSettings, chain_words, default_name};
 pub use piece::{Piece, PieceKind};
 pub use prompt::{
-    ChatMessage, ChatRecord, ChatRole, ChatSettings, ChatSupport, GIVEN_VARIABLES, PromptForm,
-    PromptText, PromptToken, TemplateKwargs, TemplateSwitch,
+    ChatRecord, ChatSettings, ChatSupport, GIVEN_VARIABLES, PromptForm, PromptText, PromptToken,
+    TemplateKwargs, TemplateSwitch,
 };
 pub use prompt_check::PromptCheck;
 pub use recommended_sampling::RecommendedSampling;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::Piece;
+use super::{ChatMessage, ChatTools, Piece};
 use crate::decoding::TokenId;
 
 /// A prompt as the user entered it.
@@ -34,63 +34,9 @@ pub struct ChatSettings {
     /// The messages before the one to answer, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub history: Vec<ChatMessage>,
+    #[serde(default, skip_serializing_if = "ChatTools::is_empty")]
+    pub tools: ChatTools,
     pub kwargs: TemplateKwargs,
-}
-
-/// A message of a chat before the one to answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ChatMessage {
-    pub role: ChatRole,
-    pub content: String,
-    /// What the model thought before it said this, without tags. Most templates drop it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub thinking: Option<String>,
-}
-
-impl ChatMessage {
-    /// Creates a message by the user.
-    pub fn user(content: impl Into<String>) -> Self {
-        Self {
-            role: ChatRole::User,
-            content: content.into(),
-            thinking: None,
-        }
-    }
-
-    /// Creates a message by the model.
-    pub fn assistant(content: impl Into<String>) -> Self {
-        Self {
-            role: ChatRole::Assistant,
-            ..Self::user(content)
-        }
-    }
-}
-
-/// Who wrote a message of a chat.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ChatRole {
-    User,
-    /// The model.
-    Assistant,
-}
-
-impl ChatRole {
-    /// Returns its name in messages: "user".
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Assistant => "assistant",
-        }
-    }
-
-    /// Returns its name in a heading: "User".
-    pub const fn heading(self) -> &'static str {
-        match self {
-            Self::User => "User",
-            Self::Assistant => "Assistant",
-        }
-    }
 }
 
 impl ChatSettings {
@@ -100,6 +46,28 @@ impl ChatSettings {
             system: Some(system.into()),
             ..Self::default()
         }
+    }
+
+    /// Returns the message to answer, whose content is `text`: the user's, or the result of a tool.
+    pub fn message(&self, text: &str) -> ChatMessage {
+        match &self.tools.answered_call {
+            Some(call) => ChatMessage::tool(text, call.clone()),
+            None => ChatMessage::user(text),
+        }
+    }
+
+    /// Returns the heading of the message to answer.
+    pub const fn message_heading(&self) -> &'static str {
+        match self.tools.answered_call {
+            Some(_) => "Tool result",
+            None => "Message",
+        }
+    }
+
+    /// Returns the tools that the model can call as JSON, or `None` if there are none.
+    pub fn tools_json(&self) -> Option<String> {
+        let json = serde_json::to_string(&self.tools.definitions).ok();
+        json.filter(|_| !self.tools.definitions.is_empty())
     }
 
     /// Returns the variables as JSON, or `None` if there are none.

@@ -137,7 +137,7 @@ fn asks(pair: &[ChatMessage], turn: &Generation) -> bool {
     let [message, answer] = pair else {
         return false;
     };
-    message.role == ChatRole::User
+    message.role != ChatRole::Assistant
         && answer.role == ChatRole::Assistant
         && message.content == turn.prompt.text
 }

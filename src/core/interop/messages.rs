@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::generation::{ChatMessage, ChatRole};
+use crate::generation::{ChatMessage, ChatRole, ChatTools, ToolCallName};
 
 /// The maximum number of messages.
 const N_MAX: usize = 10_000;
@@ -14,10 +14,12 @@ const N_MAX: usize = 10_000;
 pub struct Messages {
     /// The system message, if there is one.
     pub system: Option<String>,
-    /// The messages of the user and the model before the last one, oldest first.
+    /// The messages before the last one, oldest first.
     pub history: Vec<ChatMessage>,
-    /// The last message if it is the user's, so that it can be answered.
+    /// The last message if it is the user's or a tool's, so that it can be answered.
     pub last: Option<String>,
+    /// The tools that the model can call, and which call the last message is the result of.
+    pub tools: ChatTools,
 }
 
 /// Why messages can't be read. Every message is fit to be shown, about an "it".
@@ -36,7 +38,7 @@ pub enum MessagesError {
     },
     #[error("message {number} is a system message; only the first one can be")]
     LateSystem { number: usize },
-    #[error("message {number} is by {role:?}; Quartet knows system, user and assistant")]
+    #[error("message {number} is by {role:?}; Quartet knows system, user, assistant and tool")]
     OtherRole { number: usize, role: String },
     #[error("message {number} holds something other than text")]
     NotText { number: usize },
@@ -47,6 +49,8 @@ pub enum MessagesError {
 #[derive(Serialize)]
 struct WrittenChat<'a> {
     messages: Vec<Written<'a>>,
+    #[serde(skip_serializing_if = "<[Value]>::is_empty")]
+    tools: &'a [Value],
 }
 
 /// A message as it is written.
@@ -56,14 +60,41 @@ struct Written<'a> {
     content: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     reasoning_content: Option<&'a str>,
+    #[serde(skip_serializing_if = "<[Value]>::is_empty")]
+    tool_calls: &'a [Value],
+    #[serde(flatten)]
+    call: &'a ToolCallName,
+}
+
+impl<'a> From<&'a ChatMessage> for Written<'a> {
+    fn from(message: &'a ChatMessage) -> Self {
+        Self {
+            role: message.role.name(),
+            content: &message.content,
+            reasoning_content: message.thinking.as_deref(),
+            tool_calls: &message.tool_calls,
+            call: &message.call,
+        }
+    }
+}
+
+/// Returns a message as JSON in the form of OpenAI's API, with its thought as `reasoning_content`.
+pub fn message_json(message: &ChatMessage) -> Value {
+    // Serializing plain data to memory can't fail.
+    serde_json::to_value(Written::from(message)).unwrap_or_default()
 }
 
 #[derive(Deserialize)]
 struct Message {
     role: Option<String>,
     content: Option<Value>,
-    #[serde(alias = "reasoning", alias = "thinking")]
+    /// The thought has several names, and a message may have it under more than one.
     reasoning_content: Option<String>,
+    reasoning: Option<String>,
+    thinking: Option<String>,
+    tool_calls: Option<Vec<Value>>,
+    tool_call_id: Option<String>,
+    name: Option<String>,
 }
 
 impl Messages {
@@ -78,15 +109,26 @@ impl Messages {
             return Err(MessagesError::TooMany);
         }
         let mut messages = Self::default();
+        if let Some(tools) = read.get("tools").and_then(Value::as_array) {
+            messages.tools.definitions.clone_from(tools);
+        }
         for (number, message) in (1..).zip(list) {
             let lacks = |missing| MessagesError::Lacks { number, missing };
             let message = Message::deserialize(message).map_err(|_error| lacks("role"))?;
             let role = message.role.ok_or_else(|| lacks("role"))?;
-            let content = message.content.ok_or_else(|| lacks("content"))?;
-            let content = text_of(&content).ok_or(MessagesError::NotText { number })?;
+            let tool_calls = message.tool_calls.unwrap_or_default();
+            // A message that only calls tools may have no content.
+            let no_text = || (!tool_calls.is_empty()).then(String::new);
+            let content = match message.content {
+                Some(content) => text_of(&content).ok_or(MessagesError::NotText { number })?,
+                None => no_text().ok_or_else(|| lacks("content"))?,
+            };
+            let thought = message.reasoning_content.or(message.reasoning);
+            let thought = thought.or(message.thinking);
             let role = match role.as_str() {
                 "user" => ChatRole::User,
                 "assistant" => ChatRole::Assistant,
+                "tool" => ChatRole::Tool,
                 "system" | "developer" if number == 1 => {
                     messages.system = Some(content);
                     continue;
@@ -94,34 +136,54 @@ impl Messages {
                 "system" | "developer" => return Err(MessagesError::LateSystem { number }),
                 _ => return Err(MessagesError::OtherRole { number, role }),
             };
+            // The name of a user or an assistant is not the name of a tool.
+            let call = match role {
+                ChatRole::Tool => ToolCallName {
+                    tool_call_id: message.tool_call_id,
+                    name: message.name,
+                },
+                ChatRole::User | ChatRole::Assistant => ToolCallName::default(),
+            };
             messages.history.push(ChatMessage {
                 role,
                 content,
-                thinking: message.reasoning_content,
+                thinking: thought,
+                tool_calls,
+                call,
             });
         }
-        let is_of_user = |last: &mut ChatMessage| last.role == ChatRole::User;
-        let last = messages.history.pop_if(is_of_user);
-        messages.last = last.map(|last| last.content);
+        let can_be_answered = |last: &mut ChatMessage| last.role != ChatRole::Assistant;
+        if let Some(last) = messages.history.pop_if(can_be_answered) {
+            messages.last = Some(last.content);
+            messages.tools.answered_call = (last.role == ChatRole::Tool).then_some(last.call);
+        }
         Ok(messages)
     }
 
     /// Returns the chat as JSON on one line: an object with the list as `messages`.
     pub fn to_json(&self) -> String {
-        let written = |role, content| Written {
-            role,
+        let no_call = ToolCallName::default();
+        let system = self.system.iter().map(|content| Written {
+            role: "system",
             content,
             reasoning_content: None,
-        };
-        let system = self.system.iter().map(|system| written("system", system));
-        let history = self.history.iter().map(|message| Written {
-            reasoning_content: message.thinking.as_deref(),
-            ..written(message.role.name(), &message.content)
+            tool_calls: &[],
+            call: &no_call,
         });
-        let last = self.last.iter().map(|last| written("user", last));
-        let messages: Vec<Written<'_>> = system.chain(history).chain(last).collect();
+        let last = self
+            .last
+            .as_ref()
+            .map(|last| match &self.tools.answered_call {
+                Some(call) => ChatMessage::tool(last, call.clone()),
+                None => ChatMessage::user(last),
+            });
+        let others = self.history.iter().chain(&last).map(Written::from);
+        let written = WrittenChat {
+            messages: system.chain(others).collect(),
+            tools: &self.tools.definitions,
+        };
         // Serializing plain data to memory can't fail.
-        serde_json::to_string(&WrittenChat { messages }).unwrap_or_default()
+        serde_json::to_string(&written).unwrap_or_default()
     }
 }
 
@@ -156,7 +218,7 @@ fn text_of(content: &Value) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::{Messages, MessagesError, N_MAX};
-    use crate::generation::ChatMessage;
+    use crate::generation::{ChatMessage, ChatRole, ChatTools};
 
     #[test]
     fn a_list_and_a_request_are_read_alike() {
@@ -171,6 +233,7 @@ mod tests {
             system: Some("Be kind.".to_owned()),
             history: vec![ChatMessage::user("Hi"), ChatMessage::assistant("Hello!")],
             last: Some("Who are you?".to_owned()),
+            tools: ChatTools::default(),
         };
         for json in [list, &request] {
             assert_eq!(Messages::parse(json).as_ref(), Ok(&expected));
@@ -184,6 +247,32 @@ mod tests {
         let read = Messages::parse(json).unwrap();
         assert_eq!((read.last.as_deref(), read.history.len()), (None, 2));
         assert_eq!(read.history[1].thinking.as_deref(), Some("so"));
+        assert_eq!(Messages::parse(&read.to_json()), Ok(read.clone()));
+        let twice = json.replace("}]", r#", "thinking": "so"}]"#);
+        assert_eq!(Messages::parse(&twice), Ok(read));
+    }
+
+    #[test]
+    fn a_tools_result_can_be_answered() {
+        let call = r#"{"id":"c1","type":"function","function":{"name":"weather","arguments":"{\"at\": \"Oslo\"}"}}"#;
+        let tool = r#"{"type":"function","function":{"name":"weather","parameters":{}}}"#;
+        let question = r#"{"role":"user","content":"Rain?","name":"Ada"}"#;
+        let result = r#"{"role":"tool","content":"no","tool_call_id":"c1","name":"weather"}"#;
+        let json = format!(
+            r#"{{"messages":[{question},{{"role":"assistant","content":null,"tool_calls":[{call}]}},{result}],"tools":[{tool}]}}"#
+        );
+        let read = Messages::parse(&json).unwrap();
+        assert_eq!(read.last.as_deref(), Some("no"));
+        let answered = read.tools.answered_call.as_ref().unwrap();
+        assert_eq!(answered.tool_call_id.as_deref(), Some("c1"));
+        assert_eq!(answered.name.as_deref(), Some("weather"));
+        assert_eq!(read.tools.definitions.len(), 1);
+        let [asked, called] = &read.history[..] else {
+            panic!("{:?}", read.history);
+        };
+        assert_eq!(asked, &ChatMessage::user("Rain?"));
+        assert_eq!(called.role, ChatRole::Assistant);
+        assert_eq!(called.tool_calls[0]["function"]["name"], "weather");
         assert_eq!(Messages::parse(&read.to_json()), Ok(read));
     }
 
@@ -208,8 +297,8 @@ mod tests {
                 "message 2 is a system message; only the first one can be",
             ),
             (
-                &format!(r#"[{user}, {{"role": "tool", "content": ""}}]"#),
-                "message 2 is by \"tool\"; Quartet knows system, user and assistant",
+                &format!(r#"[{user}, {{"role": "function", "content": ""}}]"#),
+                "message 2 is by \"function\"; Quartet knows system, user, assistant and tool",
             ),
             (
                 &format!("[{user}]\n\n[{user}]\n"),

@@ -8,7 +8,7 @@ mod pane_spec;
 pub mod presets;
 pub mod tools;
 
-pub use messages::{Messages, MessagesError};
+pub use messages::{Messages, MessagesError, message_json};
 pub use pane_spec::{
     GRAMMAR, PaneSpecError, VARY_GRAMMAR, filter_words, parse_axis, with_grammar_files,
 };

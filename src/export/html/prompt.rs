@@ -43,13 +43,16 @@ pub(super) fn push_prompt(page: &mut String, prompt: &PromptRecord, scored: bool
             if let Some(kwargs) = chat.settings.kwargs_json() {
                 entry("Template variables", &kwargs);
             }
+            if let Some(tools) = chat.settings.tools_json() {
+                entry("Tools", &tools);
+            }
             for message in &chat.settings.history {
                 entry(
                     &format!("Earlier: {}", message.role.heading()),
-                    &message.content,
+                    &message.shown(),
                 );
             }
-            entry("Message", &prompt.text);
+            entry(chat.settings.message_heading(), &prompt.text);
             entry(&format!("As the model read it, {n_tokens}"), &chat.rendered);
         }
         None => entry(&format!("Prompt, {n_tokens}"), &prompt.text),

@@ -4,13 +4,11 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::session::Prompt;
-use super::{
-    CausalLm, ChatError, ChatTemplate, EngineError, GrammarTrie, Message, Role, Tokenizer,
-};
+use super::{CausalLm, ChatError, ChatTemplate, EngineError, GrammarTrie, Message, Tokenizer};
 use crate::decoding::TokenId;
 use crate::generation::RecommendedSampling;
 use crate::generation::{
-    ByteSize, ChatRecord, ChatRole, ChatSettings, ChatSupport, ModelInfo, PromptCheck, PromptForm,
+    ByteSize, ChatRecord, ChatSettings, ChatSupport, ModelInfo, PromptCheck, PromptForm,
     PromptRecord, PromptText, Vocabulary,
 };
 use crate::kernels::ReturnedMemory;
@@ -191,27 +189,19 @@ impl LoadedModel {
             Some(Err(error)) => return Err(error.clone()),
             None => return Err(ChatError::Missing),
         };
-        let message = |role, content: &str| Message {
-            role,
-            content: content.to_owned(),
-            thinking: None,
-        };
-        let mut messages = Vec::new();
-        if let Some(system) = &settings.system {
-            messages.push(message(Role::System, system));
+        let system = settings
+            .system
+            .iter()
+            .map(|text| Message::System(text.clone()));
+        let history = settings.history.iter().cloned();
+        let others = history.chain([settings.message(text)]);
+        let messages: Vec<Message> = system.chain(others.map(Message::Other)).collect();
+        let mut variables = settings.kwargs.clone();
+        let tools = &settings.tools.definitions;
+        if !tools.is_empty() {
+            variables.insert("tools".to_owned(), tools.clone().into());
         }
-        for earlier in &settings.history {
-            let role = match earlier.role {
-                ChatRole::User => Role::User,
-                ChatRole::Assistant => Role::Assistant,
-            };
-            messages.push(Message {
-                thinking: earlier.thinking.clone(),
-                ..message(role, &earlier.content)
-            });
-        }
-        messages.push(message(Role::User, text));
-        template.render(&messages, true, &settings.kwargs)
+        template.render(&messages, true, &variables)
     }
 
     /// Returns whether the model has a usable chat template.

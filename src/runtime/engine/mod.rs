@@ -56,8 +56,7 @@ mod writer;
 
 pub use causal_lm::{CausalLm, EarlyExit, ForwardTimes, Logits, Row, SequenceId};
 pub use chat_template::{
-    ChatError, ChatTemplate, Message, RENDER_ARGUMENT, Role, answer_render_request,
-    render_templates_with,
+    ChatError, ChatTemplate, Message, RENDER_ARGUMENT, answer_render_request, render_templates_with,
 };
 pub use compute::{Compute, ComputeChoice, CpuThreads};
 pub use constraint::GrammarTrie;

@@ -14,7 +14,8 @@ use super::served::Served;
 use super::{Connection, ServerError, ServerInfo, ServerKind, StopFlag};
 use crate::decoding::TokenId;
 use crate::decoding::dialect::Dialect;
-use crate::generation::{ChatMessage, ChatSettings, Piece, PromptToken};
+use crate::generation::{ChatSettings, Piece, PromptToken};
+use crate::interop::message_json;
 use crate::interop::tools::RequestFormat;
 
 /// llama-server.
@@ -79,9 +80,12 @@ impl ServerApi for LlamaServer {
         if let Some(system) = &settings.system {
             messages.push(json!({ "role": "system", "content": system }));
         }
-        messages.extend(settings.history.iter().map(message_value));
-        messages.push(json!({ "role": "user", "content": message }));
+        messages.extend(settings.history.iter().map(message_json));
+        messages.push(message_json(&settings.message(message)));
         let mut body = json!({ "messages": messages });
+        if !settings.tools.definitions.is_empty() {
+            set(&mut body, "tools", json!(settings.tools.definitions));
+        }
         if let (false, Some(body)) = (settings.kwargs.is_empty(), body.as_object_mut()) {
             body.insert("chat_template_kwargs".to_owned(), json!(settings.kwargs));
         }
@@ -379,15 +383,6 @@ pub(super) fn count(json: &Value, name: &str) -> Option<usize> {
 pub(super) fn set(body: &mut Value, name: &str, value: Value) {
     if let Some(fields) = body.as_object_mut() {
         fields.insert(name.to_owned(), value);
-    }
-}
-
-/// Returns an earlier message as `/apply-template` takes it.
-fn message_value(message: &ChatMessage) -> Value {
-    let (role, content) = (message.role.name(), &message.content);
-    match &message.thinking {
-        Some(thought) => json!({ "role": role, "content": content, "reasoning_content": thought }),
-        None => json!({ "role": role, "content": content }),
     }
 }
 

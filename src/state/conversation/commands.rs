@@ -3,13 +3,11 @@
 
 use std::sync::Arc;
 
-use super::{
-    Ask, ConversationCommand, EditScope, FullConversation, MessageEdit, N_PER_TURN, TurnAt,
-};
+use super::{Ask, ConversationCommand, EditScope, FullConversation, MessageEdit, TurnAt};
 use crate::generation::formatting::pane_letter;
 use crate::generation::{
-    ChatMessage, ChatSettings, FinishReason, Generation, GenerationId, Origin, OriginChange,
-    PromptForm, PromptRecord, PromptText,
+    ChatMessage, ChatSettings, ChatTools, FinishReason, Generation, GenerationId, Origin,
+    OriginChange, PromptForm, PromptRecord, PromptText,
 };
 use crate::interop::Messages;
 use crate::state::panes::pane::NewText;
@@ -44,7 +42,7 @@ impl AppState {
             }
             ConversationCommand::LeaveOutOldest(id) => {
                 if let Some(pane) = self.panes.pane_mut(id) {
-                    pane.n_to_leave_out += N_PER_TURN;
+                    pane.leave_out_oldest();
                 }
                 self.follow_conversation()
             }
@@ -59,25 +57,30 @@ impl AppState {
             && self.panes.iter().any(|pane| pane.answer().is_some())
     }
 
-    /// Returns the pane whose conversation has the most tokens.
+    /// Returns the pane whose conversation leaves the least room in its model's context.
     pub fn fullest_pane(&self) -> Option<&Pane> {
-        let panes = self.panes.iter().filter(|pane| pane.answer().is_some());
-        panes.max_by_key(|pane| pane.n_conversation_tokens())
+        self.fullest_of(|_| true)
+    }
+
+    fn fullest_of(&self, is_counted: impl Fn(&Pane) -> bool) -> Option<&Pane> {
+        let room = |pane: &Pane| match self.next_length(pane) {
+            Some(length) => length.n_max as i128 - length.n_tokens as i128,
+            None => i128::MAX,
+        };
+        let counted = self.panes.iter().filter(|pane| is_counted(pane));
+        let answered = counted.filter(|pane| pane.answer().is_some());
+        answered.min_by_key(|pane| (pane.is_left_out, room(pane)))
     }
 
     /// Returns how long the fullest conversation is.
     pub fn conversation_length(&self) -> Option<PromptLength> {
-        let pane = self.fullest_pane()?;
-        Some(PromptLength {
-            n_tokens: pane.n_conversation_tokens()?,
-            n_max: self.models.of(pane)?.info.n_context,
-        })
+        self.next_length(self.fullest_pane()?)
     }
 
     /// Returns the conversation that does not fit into its model's context with the message as typed.
     pub fn full_conversation(&self) -> Option<FullConversation> {
         let pane = self.fullest_pane().filter(|_| self.is_replying())?;
-        let length = self.prompt.length(&self.models.main)?;
+        let length = self.next_length(pane)?;
         let letter = pane_letter(pane.place);
         let history = pane.history();
         (!length.fits()).then(|| FullConversation {
@@ -156,6 +159,7 @@ impl AppState {
             && self.lessons.run().is_none();
         if is_sent {
             self.prompt.text.clear();
+            self.prompt.tools.answered_call = None;
             self.prompt.reading = None;
         }
     }
@@ -165,7 +169,9 @@ impl AppState {
         if self.is_running() || !self.is_replying() {
             return Vec::new();
         }
-        let history = self.fullest_pane().and_then(Pane::history);
+        // The prompt is that of the main model, if a pane uses it.
+        let main = self.fullest_of(|pane| self.models.chosen(&pane.settings).is_none());
+        let history = main.or_else(|| self.fullest_pane()).and_then(Pane::history);
         let Some(history) = history.filter(|history| *history != self.prompt.history) else {
             return Vec::new();
         };
@@ -232,6 +238,7 @@ impl AppState {
             .collect();
         self.undo.note_swaps(swaps);
         self.prompt.history.clear();
+        self.prompt.tools = ChatTools::default();
         effects.extend(self.prompt.tokenize(&self.models.main));
         effects
     }
@@ -247,6 +254,7 @@ impl AppState {
             system,
             history,
             last,
+            tools,
         } = match messages {
             Ok(messages) => messages,
             Err(error) => {
@@ -260,6 +268,7 @@ impl AppState {
         self.prompt.set_form(PromptForm::Chat(ChatSettings {
             system,
             history,
+            tools,
             ..ChatSettings::default()
         }));
         self.prompt.text = last.unwrap_or_default();

@@ -4,16 +4,19 @@
 //! where the prompt was.
 
 mod commands;
+mod next_prompt;
 #[cfg(test)]
 mod tests;
 mod versions;
 
 use std::sync::Arc;
 
+pub(in crate::state) use self::next_prompt::NextPrompt;
+pub use self::next_prompt::NextTokens;
 use super::panes::pane::{NewText, Start};
 use super::{Pane, PaneId, PaneStatus};
 use crate::analysis::messages_after;
-use crate::generation::{ChatMessage, Generation, GenerationId, PromptText};
+use crate::generation::{ChatMessage, ChatRole, Generation, GenerationId, PromptText};
 
 /// What the user does with conversations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,9 +83,6 @@ pub(in crate::state) struct Ask {
     pub prompt: PromptText,
     pub new: NewText,
 }
-
-/// How many messages a turn has: the user's and the answer.
-const N_PER_TURN: usize = 2;
 
 /// A turn that is asked for, and has no answer yet.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -164,14 +164,16 @@ impl Pane {
         Some(messages)
     }
 
+    /// Leaves out of the next message's history everything before the second message of the user.
+    fn leave_out_oldest(&mut self) {
+        let messages = self.answer().map(messages_after).unwrap_or_default();
+        let later = messages.iter().enumerate().skip(self.n_to_leave_out + 1);
+        let mut of_user = later.filter(|(_, message)| message.role == ChatRole::User);
+        self.n_to_leave_out = of_user.next().map_or(messages.len(), |(index, _)| index);
+    }
+
     /// Returns its last answer, to be followed by the next one.
     fn previous_turn(&self) -> Option<Arc<Generation>> {
         self.answer().cloned().map(Arc::new)
-    }
-
-    /// Returns how many tokens its conversation has so far, as its model read and wrote them.
-    pub fn n_conversation_tokens(&self) -> Option<usize> {
-        let answer = self.answer()?;
-        Some(answer.prompt.tokens.len() + answer.steps.len())
     }
 }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::{ConversationCommand, EditScope, TurnAt};
 use crate::generation::{
-    ChatMessage, ChatSupport, FinishReason, Generation, OriginChange, PromptForm, PromptText,
+    ChatMessage, ChatSupport, ChatTools, FinishReason, Generation, OriginChange, PromptForm,
+    PromptText, ToolCallName,
 };
 use crate::state::tests::{
     answer_waiting, answer_waiting_after, chat_written, loaded_with, written,
@@ -306,6 +307,7 @@ fn a_file_of_messages_opens_as_a_conversation() {
     let messages = crate::interop::Messages {
         system: Some("Be brief".to_owned()),
         history: vec![ChatMessage::user("Hi"), ChatMessage::assistant("Hello")],
+        tools: ChatTools::default(),
         last: Some("Who are you?".to_owned()),
     };
     let name = "chat.json".to_owned();
@@ -323,11 +325,60 @@ fn a_file_of_messages_opens_as_a_conversation() {
     };
     assert_eq!((asked.len(), settings.history.len()), (1, 2));
     // The answers follow the given messages.
-    answer_waiting_after(&mut state, &settings.history, &[" me"]);
+    answer_waiting_after(&mut state, settings, &[" me"]);
     assert_eq!(state.settings().chat_history.len(), 2);
     state.apply(read(Err("message 3 has no role".to_owned())));
     let notice = state.notices.iter().next().unwrap();
     assert_eq!(notice.title, "chat.json can’t be opened");
+}
+
+#[test]
+fn a_tools_result_is_answered_and_the_next_message_is_the_users() {
+    let mut state = conversation();
+    let call = ToolCallName {
+        tool_call_id: Some("call_1".to_owned()),
+        name: None,
+    };
+    let messages = crate::interop::Messages {
+        system: None,
+        history: vec![ChatMessage::user("Rain?"), ChatMessage::assistant("")],
+        last: Some("no".to_owned()),
+        tools: ChatTools {
+            definitions: vec!["weather".into()],
+            answered_call: Some(call.clone()),
+        },
+    };
+    state.apply(Command::Run(crate::state::RunCommand::MessagesRead {
+        name: "agent.json".to_owned(),
+        messages: Ok(messages),
+    }));
+    assert_eq!(state.settings().chat_tools, state.prompt.tools);
+    let asked = asked(&state.apply(Command::GenerateAll));
+    let PromptForm::Chat(settings) = &asked[0].0.form else {
+        panic!("the result is answered");
+    };
+    let result = settings.message(&asked[0].0.text);
+    assert_eq!(result, ChatMessage::tool("no", call));
+    answer_waiting_after(&mut state, settings, &[" Dry"]);
+    let begun = [
+        &settings.history[..],
+        &[result, ChatMessage::assistant("Dry")],
+    ];
+    state.prompt.text = "And tomorrow?".to_owned();
+    let asked = self::asked(&state.apply(Command::GenerateAll));
+    let PromptForm::Chat(settings) = &asked[0].0.form else {
+        panic!("the reply is answered");
+    };
+    assert_eq!(settings.history, begun.concat());
+    assert_eq!(
+        settings.tools.definitions,
+        [serde_json::Value::from("weather")]
+    );
+    let reply = settings.message(&asked[0].0.text);
+    assert_eq!(reply, ChatMessage::user("And tomorrow?"));
+    answer_waiting(&mut state, &[" yes"]);
+    assert_eq!(latest(&state, 0).n_left_out(), 0);
+    assert_eq!(latest(&state, 0).n_turns(), 2);
 }
 
 #[test]

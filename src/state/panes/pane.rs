@@ -17,6 +17,7 @@ use crate::generation::{
 };
 use crate::state::ReadyModel;
 use crate::state::branches::Upcoming;
+use crate::state::conversation::NextPrompt;
 use crate::state::pane_models::OwnModel;
 use crate::state::read_along::RefusedReading;
 use crate::worker::{GenerationId, Recorder};
@@ -65,6 +66,8 @@ pub struct Pane {
     /// How many of the oldest messages its model does not get with the next one, besides those left
     /// out before.
     pub(in crate::state) n_to_leave_out: usize,
+    /// What its model reads next, if a message is typed that follows its last answer.
+    pub(in crate::state) next_prompt: Option<NextPrompt>,
 }
 
 /// The state of a pane's generation.
@@ -235,6 +238,7 @@ impl Pane {
             shown_turn: None,
             is_left_out: false,
             n_to_leave_out: 0,
+            next_prompt: None,
         }
     }
 

@@ -39,8 +39,8 @@ use crate::analysis::messages_after;
 use crate::decoding::TokenId;
 use crate::generation::testing::generation;
 use crate::generation::{
-    ChatMessage, ChatRecord, ChatSettings, ChatSupport, FinishReason, Generation, Piece,
-    PromptRecord, PromptText, PromptToken,
+    ChatRecord, ChatSettings, ChatSupport, FinishReason, Generation, Piece, PromptRecord,
+    PromptText, PromptToken,
 };
 pub(crate) use crate::worker::Request;
 pub(crate) use crate::worker::{
@@ -216,24 +216,26 @@ pub(crate) fn chat_written(message: &str, pieces: &[(&str, f64)]) -> AppState {
 
 /// Lets the panes that wait for an answer give it: each the next of these words.
 pub(crate) fn answer_waiting(state: &mut AppState, words: &[&str]) {
-    answer_waiting_after(state, &[], words);
+    answer_waiting_after(state, &ChatSettings::default(), words);
 }
 
 /// Like [`answer_waiting`], for conversations that begin with given messages.
-pub(crate) fn answer_waiting_after(state: &mut AppState, given: &[ChatMessage], words: &[&str]) {
+pub(crate) fn answer_waiting_after(state: &mut AppState, given: &ChatSettings, words: &[&str]) {
     let waiting = state.panes.iter().filter_map(|pane| {
         let asked = pane.pending_turn()?;
-        let history = asked.before.map_or_else(|| given.to_vec(), messages_after);
-        Some((pane.status.running()?, asked.message.to_owned(), history))
+        let settings = match asked.before {
+            Some(before) => ChatSettings {
+                history: messages_after(before),
+                ..ChatSettings::default()
+            },
+            None => given.clone(),
+        };
+        Some((pane.status.running()?, asked.message.to_owned(), settings))
     });
     let waiting: Vec<_> = waiting.collect();
-    for ((id, message, history), word) in waiting.into_iter().zip(words.iter().cycle()) {
+    for ((id, message, settings), word) in waiting.into_iter().zip(words.iter().cycle()) {
         let base = generation(&[(" a", 0.5)]).prompt;
-        let (n_before, n_chars) = (history.len(), message.len());
-        let settings = ChatSettings {
-            history,
-            ..ChatSettings::default()
-        };
+        let (n_before, n_chars) = (settings.history.len(), message.len());
         let prompt = Arc::new(PromptRecord {
             text: message.clone(),
             chat: Some(ChatRecord {

@@ -4,7 +4,7 @@ use super::{asked, loaded, loaded_with, ready, tokenized};
 use crate::decoding::TokenId;
 use crate::generation::testing::generation;
 use crate::generation::{
-    ChatRecord, ChatSettings, ChatSupport, Piece, PromptRecord, PromptText, PromptToken,
+    ChatRecord, ChatSettings, ChatSupport, ChatTools, Piece, PromptRecord, PromptText, PromptToken,
     TemplateSwitch,
 };
 use crate::state::{AppState, Command, Effect, PromptMode, Settings};
@@ -88,6 +88,7 @@ fn the_switches_of_a_template_are_offered_in_chat_mode_and_sent() {
     let settings = ChatSettings {
         system: Some("Be kind".to_owned()),
         history: Vec::new(),
+        tools: ChatTools::default(),
         kwargs: state.prompt.template_kwargs.clone(),
     };
     assert_eq!(
@@ -250,7 +251,7 @@ fn a_message_or_another_mode_makes_the_output_stale() {
 #[test]
 fn the_prompt_is_copied_as_the_model_reads_it() {
     let mut state = ready();
-    assert_eq!(state.apply(Command::CopyPrompt), []);
+    assert_eq!(state.apply(Command::CopyPrompt(None)), []);
     let token = |piece| PromptToken {
         id: TokenId(1),
         piece,
@@ -266,11 +267,11 @@ fn the_prompt_is_copied_as_the_model_reads_it() {
         model: None,
         tokens: Ok(pieces.map(token).to_vec()),
     });
-    let copied = state.apply(Command::CopyPrompt);
+    let copied = state.apply(Command::CopyPrompt(None));
     assert_eq!(copied, [Effect::CopyText("<s>5 €".to_owned())]);
     state.prompt.text.push('!');
     assert_eq!(
-        state.apply(Command::CopyPrompt),
+        state.apply(Command::CopyPrompt(None)),
         [],
         "the prompt has changed"
     );

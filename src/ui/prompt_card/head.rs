@@ -2,7 +2,7 @@
 
 use egui::{
     Align, Color32, Layout, Popup, PopupCloseBehavior, Rect, RectAlign, Response, Role, Sense, Ui,
-    WidgetInfo, vec2,
+    Vec2, WidgetInfo, vec2,
 };
 
 use super::history::history_ui;
@@ -14,11 +14,11 @@ use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::design::widgets::{Chip, ControlColors, focus_ring, paint_fill, switch_part};
 use crate::generation::ChatSupport;
-use crate::state::{Action, AppState, Command, ConversationCommand, PromptLength, PromptMode};
+use crate::state::{Action, AppState, Command, ConversationCommand, PromptMode};
 use crate::ui::keys::key_words;
 
 /// The maximum width of the token popup, and the maximum height of its tokens, in points.
-const MAX_POPUP: egui::Vec2 = vec2(720.0, 320.0);
+const MAX_POPUP: Vec2 = vec2(720.0, 320.0);
 
 /// The padding on each side of the token count, in points.
 pub(super) const COUNT_PADDING: f32 = 6.0;
@@ -34,7 +34,11 @@ pub(super) fn head_ui(
     let mut changed = false;
     ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
         let replies = state.is_replying();
-        let label = if replies { "Reply" } else { "Prompt" };
+        let label = match replies {
+            _ if state.prompt.is_tool_result() => "Tool result",
+            true => "Reply",
+            false => "Prompt",
+        };
         ui.label(Face::Micro.text(label).color(Theme::of(ui).text_3));
         changed |= mode_ui(ui, state);
         changed |= switches_ui(ui, state);
@@ -62,12 +66,13 @@ fn conversation_ui(
     view: &mut TokensView,
     commands: &mut Vec<Command>,
 ) {
-    if state.prompt.length(&state.models.main).is_some() {
-        length_ui(ui, card, state, view, commands);
-    } else if let Some(length) = state.conversation_length() {
-        let words = Face::Micro.text(length.of_context_words());
-        ui.label(words.color(Theme::of(ui).text_3))
-            .on_hover_text("The longest conversation, as its model reads it");
+    if let Some(length) = state.conversation_length() {
+        let words = length.of_context_words();
+        let response = count_ui(ui, &words, length.fits());
+        let hint = "Show what each pane’s model reads. The count is that of the fullest one";
+        tokens_popup_ui(ui, card, &response.on_hover_text(hint), |ui, size| {
+            view.popup_ui(ui, size, state, commands);
+        });
     }
     let keys = key_words(ui, Action::NewConversation);
     let button = ui.add(Chip::new("New conversation").quiet());
@@ -135,13 +140,21 @@ fn length_ui(
     let Some(length) = state.prompt.length(&state.models.main) else {
         return;
     };
-    let response = count_ui(ui, length).on_hover_text("Show the prompt as the model reads it");
+    let response = count_ui(ui, &length.to_string(), length.fits());
+    let response = response.on_hover_text("Show the prompt as the model reads it");
+    tokens_popup_ui(ui, card, &response, |ui, size| {
+        view.popup_ui(ui, size, state, commands);
+    });
+}
+
+/// Draws the popup below `card` that this button opens. `content` gets the size of its tokens.
+fn tokens_popup_ui(ui: &Ui, card: Rect, button: &Response, content: impl FnOnce(&mut Ui, Vec2)) {
     let below = ui.ctx().content_rect().bottom() - card.bottom() - 120.0;
     let size = vec2(
         MAX_POPUP.x.min(card.width() - 40.0),
         MAX_POPUP.y.min(below).max(80.0),
     );
-    Popup::from_toggle_button_response(&response)
+    Popup::from_toggle_button_response(button)
         .anchor(card)
         .align(RectAlign::BOTTOM_END)
         .gap(8.0)
@@ -149,28 +162,27 @@ fn length_ui(
         .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
         .accessible_name("The prompt as the model reads it")
         .show(|ui| {
-            egui::Frame::new().inner_margin(8).show(ui, |ui| {
-                view.popup_ui(ui, size, state, commands);
-            });
+            egui::Frame::new()
+                .inner_margin(8)
+                .show(ui, |ui| content(ui, size));
         });
 }
 
-fn count_ui(ui: &mut Ui, length: PromptLength) -> Response {
+fn count_ui(ui: &mut Ui, name: &str, fits: bool) -> Response {
     let theme = Theme::of(ui);
-    let name = length.to_string();
-    let words = ui
-        .painter()
-        .layout_no_wrap(name.clone(), Face::Micro.font(), Color32::PLACEHOLDER);
+    let words =
+        ui.painter()
+            .layout_no_wrap(name.to_owned(), Face::Micro.font(), Color32::PLACEHOLDER);
     let size = vec2((words.size().x + 2.0 * COUNT_PADDING).ceil(), 24.0);
     let (rect, response) = ui.allocate_exact_size(size, Sense::click());
-    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, name));
     let seen = response.clone().with_new_rect(rect.shrink2(vec2(0.0, 2.0)));
     let rest = ControlColors {
         fill: Color32::TRANSPARENT,
         text: theme.text_3,
     };
     let color = paint_fill(ui, &seen, rest, 6);
-    let color = if length.fits() { color } else { theme.error };
+    let color = if fits { color } else { theme.error };
     let at = egui::Align2::CENTER_CENTER.align_size_within_rect(words.size(), rect);
     ui.painter().galley(at.min, words, color);
     focus_ring(ui, &seen, 6);

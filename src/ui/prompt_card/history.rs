@@ -36,7 +36,7 @@ pub(super) fn history_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Comma
                         for message in history {
                             let role = Face::Micro.text(message.role.heading());
                             ui.label(role.color(theme.text_3));
-                            let content = Face::Why.text(&message.content).color(theme.text_1);
+                            let content = Face::Why.text(message.shown()).color(theme.text_1);
                             ui.add(Label::new(content).wrap());
                             ui.add_space(6.0);
                         }

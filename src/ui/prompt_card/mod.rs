@@ -200,6 +200,7 @@ pub(super) fn prompt_field_id() -> egui::Id {
 
 fn text_ui(ui: &mut Ui, state: &mut AppState) -> egui::Response {
     let (name, hint) = match (state.prompt.mode, state.is_replying()) {
+        _ if state.prompt.is_tool_result() => ("Tool result", "Type what the tool returned"),
         (PromptMode::Raw, _) => ("Prompt", "Type a text to continue"),
         (PromptMode::Chat, false) => ("Message", "Type a message"),
         (PromptMode::Chat, true) => ("Reply", "Reply in all panes"),

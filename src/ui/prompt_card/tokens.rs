@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use egui::text::{LayoutJob, TextFormat};
 use egui::{
-    Align, EventFilter, Id, Key, Layout, Modifiers, Rect, Response, Role, ScrollArea, Sense,
+    Align, EventFilter, Id, Key, Label, Layout, Modifiers, Rect, Response, Role, ScrollArea, Sense,
     Stroke, StrokeKind, TextWrapMode, Tooltip, Ui, Vec2, WidgetInfo, pos2, vec2,
 };
 
@@ -13,10 +13,10 @@ use super::lines::{CHIP_PADDING, Fragment, Line, Look, lines_of};
 use crate::design::fonts::Face;
 use crate::design::icons::Icon;
 use crate::design::theme::Theme;
-use crate::design::widgets::{Button, focus_ring};
-use crate::generation::formatting::{mark, token_word};
-use crate::generation::{Piece, PromptToken};
-use crate::state::{AppState, Command};
+use crate::design::widgets::{Button, focus_ring, switch_part};
+use crate::generation::formatting::{mark, pane_letter, token_word};
+use crate::generation::{GenerationId, Piece, PromptToken};
+use crate::state::{AppState, Command, NextTokens, Pane, PaneId, PromptLength, capitalize};
 
 /// The height of a line, in points.
 const ROW: f32 = 23.0;
@@ -36,6 +36,20 @@ pub(super) struct TokensView {
     lines: Vec<Line>,
     /// The index of the token that has the keyboard focus.
     focused: usize,
+    /// In a conversation, the pane whose tokens were asked for.
+    pane: Option<PaneId>,
+    /// The tokens of a conversation so far, and the answer that ends it, with the answer's length.
+    so_far: Option<(GenerationId, usize, Arc<[PromptToken]>)>,
+}
+
+/// What the popup shows.
+struct Shown {
+    tokens: Result<Arc<[PromptToken]>, String>,
+    length: Option<PromptLength>,
+    /// A sentence below the title; may be empty.
+    note: &'static str,
+    /// The pane whose tokens they are, in a conversation.
+    pane: Option<PaneId>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -60,18 +74,107 @@ impl TokensView {
         state: &AppState,
         commands: &mut Vec<Command>,
     ) {
-        let Some(tokens) = state.prompt.tokens() else {
+        let Some(shown) = self.shown(state) else {
             return;
         };
         ui.set_width(size.x);
         ui.spacing_mut().item_spacing.y = 8.0;
-        title_ui(ui, state, commands);
+        let title = ui.horizontal(|ui| self.title_ui(ui, state, &shown, commands));
+        let theme = Theme::of(ui);
+        if !shown.note.is_empty() {
+            ui.add(Label::new(Face::Small.text(shown.note).color(theme.text_2)).wrap());
+        }
+        let tokens = match &shown.tokens {
+            Ok(tokens) => tokens,
+            Err(error) => {
+                let words = Face::Body.text(capitalize(error)).color(theme.error);
+                ui.add(Label::new(words).wrap());
+                return;
+            }
+        };
+        let height = (size.y - title.response.rect.height()).max(ROW);
         ui.scope(|ui| {
             ui.spacing_mut().item_spacing.y = 0.0;
-            self.tokens_ui(ui, tokens, size.y);
+            self.tokens_ui(ui, tokens, height);
         });
         let hint = "Each token is underlined. Point at one to see its id.";
         ui.label(Face::Micro.text(hint).color(Theme::of(ui).text_3));
+    }
+
+    /// Returns what to show: the tokens of the prompt, or in a conversation those of the chosen pane
+    /// or of the fullest one.
+    fn shown(&mut self, state: &AppState) -> Option<Shown> {
+        if !state.is_replying() {
+            return Some(Shown {
+                tokens: Ok(Arc::clone(state.prompt.tokens()?)),
+                length: state.prompt.length(&state.models.main),
+                note: "",
+                pane: None,
+            });
+        }
+        let chosen = self.pane.and_then(|id| state.pane(id));
+        let pane = chosen.filter(|pane| pane.answer().is_some());
+        let pane = pane.or_else(|| state.fullest_pane())?;
+        let next = state.next_tokens(pane)?;
+        let (tokens, note) = match next {
+            NextTokens::Typed(_) => (next.listed(), ""),
+            NextTokens::SoFar(answer) => {
+                let key = (answer.lineage.id, answer.steps.len());
+                let known = self.so_far.take().filter(|known| (known.0, known.1) == key);
+                let tokens = known.map(|known| Ok(known.2));
+                let tokens = tokens.unwrap_or_else(|| next.listed());
+                if let Ok(tokens) = &tokens {
+                    self.so_far = Some((key.0, key.1, Arc::clone(tokens)));
+                }
+                (tokens, so_far_words(state, pane))
+            }
+        };
+        Some(Shown {
+            tokens,
+            length: state.next_length(pane),
+            note,
+            pane: Some(pane.id),
+        })
+    }
+
+    /// Draws the title with the length, the choice of a pane in a conversation, and a button to copy.
+    fn title_ui(
+        &mut self,
+        ui: &mut Ui,
+        state: &AppState,
+        shown: &Shown,
+        commands: &mut Vec<Command>,
+    ) {
+        let theme = Theme::of(ui);
+        let title = Face::Strong.text("As the model reads it");
+        ui.label(title.color(theme.text_1));
+        if let Some(length) = shown.length {
+            let color = if length.fits() {
+                theme.text_3
+            } else {
+                theme.error
+            };
+            ui.label(Face::Small.text(length.to_string()).color(color));
+        }
+        let answered = state.panes.iter().filter(|pane| pane.answer().is_some());
+        let answered: Vec<&Pane> = answered.collect();
+        if shown.pane.is_some() && answered.len() > 1 {
+            ui.scope(|ui| {
+                ui.spacing_mut().item_spacing.x = 0.0;
+                for pane in answered {
+                    let chosen = shown.pane == Some(pane.id);
+                    if switch_part(ui, &pane_letter(pane.place), chosen).clicked() {
+                        self.pane = Some(pane.id);
+                    }
+                }
+            });
+        }
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let button = Button::new("Copy").name("Copy the prompt as the model reads it");
+            if ui.add(button.icon(Icon::Copy).quiet()).clicked() {
+                commands.push(Command::CopyPrompt(shown.pane));
+            }
+        });
     }
 
     fn tokens_ui(&mut self, ui: &mut Ui, tokens: &Arc<[PromptToken]>, max_height: f32) {
@@ -190,26 +293,14 @@ impl TokensView {
     }
 }
 
-fn title_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
-    let theme = Theme::of(ui);
-    ui.horizontal(|ui| {
-        let title = Face::Strong.text("As the model reads it");
-        ui.label(title.color(theme.text_1));
-        if let Some(length) = state.prompt.length(&state.models.main) {
-            let color = if length.fits() {
-                theme.text_3
-            } else {
-                theme.error
-            };
-            ui.label(Face::Small.text(length.to_string()).color(color));
-        }
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            let button = Button::new("Copy").name("Copy the prompt as the model reads it");
-            if ui.add(button.icon(Icon::Copy).quiet()).clicked() {
-                commands.push(Command::CopyPrompt);
-            }
-        });
-    });
+/// Says why the tokens of a pane end with its last answer.
+fn so_far_words(state: &AppState, pane: &Pane) -> &'static str {
+    let model = state.models.chosen(&pane.settings);
+    if model.is_some_and(|model| model.served().is_some()) {
+        "The conversation so far. The server tokenizes the next message when it is sent."
+    } else {
+        "The conversation so far. The chat template adds the next message once it is typed."
+    }
 }
 
 /// Replaces white space by its visible mark.

@@ -15,8 +15,8 @@ use crate::decoding::{Filter, GrammarRule, TokenId};
 use crate::export::json::settings::{Finish, Settings};
 use crate::export::json::{Form, N_VOCAB_MAX, ParseError};
 use crate::generation::{
-    ChatMessage, ChatRecord, ChatSettings, EarlierSettings, Generation, ModelInfo, Piece,
-    PromptRecord, TemplateKwargs, Vocabulary, note_character_parts,
+    ChatMessage, ChatRecord, ChatSettings, ChatTools, EarlierSettings, Generation, ModelInfo,
+    Piece, PromptRecord, TemplateKwargs, Vocabulary, note_character_parts,
 };
 
 /// A generation's entry in the file.
@@ -110,6 +110,8 @@ struct Chat {
     system: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     history: Vec<ChatMessage>,
+    #[serde(default, skip_serializing_if = "ChatTools::is_empty")]
+    tools: ChatTools,
     #[serde(default, skip_serializing_if = "TemplateKwargs::is_empty")]
     template_kwargs: TemplateKwargs,
     rendered: String,
@@ -279,6 +281,7 @@ impl Prompt {
             chat: prompt.chat.clone().map(|chat| Chat {
                 system: chat.settings.system,
                 history: chat.settings.history,
+                tools: chat.settings.tools,
                 template_kwargs: chat.settings.kwargs,
                 rendered: chat.rendered,
             }),
@@ -303,6 +306,7 @@ impl Prompt {
                 settings: ChatSettings {
                     system: chat.system,
                     history: chat.history,
+                    tools: chat.tools,
                     kwargs: chat.template_kwargs,
                 },
                 rendered: chat.rendered,

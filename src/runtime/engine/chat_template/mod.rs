@@ -22,7 +22,7 @@ use minijinja::{Environment, Error, ErrorKind, Value, context};
 use minijinja_contrib::pycompat::unknown_method_callback;
 use serde::{Deserialize, Serialize};
 
-use crate::generation::{TemplateKwargs, TemplateSwitch};
+use crate::generation::{ChatMessage, TemplateKwargs, TemplateSwitch};
 
 pub use self::error::ChatError;
 use self::helper::RenderRequest;
@@ -54,46 +54,70 @@ const N_STACK_BYTES: usize = 256 << 20;
 
 const NAME: &str = "chat";
 
-/// The author of a chat message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Role {
-    System,
-    User,
-    /// The model.
-    Assistant,
-}
-
-/// One message of a chat.
+/// One message of a chat: the system message, or another one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Message {
-    pub role: Role,
-    pub content: String,
-    /// What the model thought before it said this.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub thinking: Option<String>,
+pub enum Message {
+    System(String),
+    Other(ChatMessage),
 }
 
 impl Message {
-    /// The message as templates see it.
+    /// The message as templates see it. A template may print a whole message, and then the order of
+    /// the fields matters.
     fn value(&self) -> Value {
-        let role = match self.role {
-            Role::System => "system",
-            Role::User => "user",
-            Role::Assistant => "assistant",
+        let message = match self {
+            Self::System(content) => return context! { role => "system", content => content },
+            Self::Other(message) => message,
         };
-        let content = self.content.as_str();
-        let Some(thought) = &self.thinking else {
-            return context! { role => role, content => content };
-        };
-        // The template of gpt-oss calls it `thinking`, most others `reasoning_content`. A template may print
-        // a whole message, and then the order of the fields matters.
-        context! {
-            role => role,
-            content => content,
-            reasoning_content => thought,
-            thinking => thought,
+        let mut fields = vec![
+            ("role", Value::from(message.role.name())),
+            ("content", Value::from(message.content.as_str())),
+        ];
+        if let Some(thought) = &message.thinking {
+            // The template of gpt-oss calls it `thinking`, most others `reasoning_content`.
+            for name in ["reasoning_content", "thinking"] {
+                fields.push((name, Value::from(thought.as_str())));
+            }
+        }
+        if !message.tool_calls.is_empty() {
+            let calls = message.tool_calls.iter().map(with_arguments);
+            let calls: Vec<Value> = calls.map(|call| Value::from(Serde(&call))).collect();
+            fields.push(("tool_calls", Value::from(calls)));
+        }
+        let call = &message.call;
+        for (name, text) in [("tool_call_id", &call.tool_call_id), ("name", &call.name)] {
+            fields.extend(text.as_ref().map(|text| (name, Value::from(text.as_str()))));
+        }
+        Value::from_pairs(fields)
+    }
+
+    /// Returns its content, if it is the system message.
+    const fn system(&self) -> Option<&String> {
+        match self {
+            Self::System(content) => Some(content),
+            Self::Other(_) => None,
         }
     }
+
+    fn content(&self) -> &str {
+        match self {
+            Self::System(content) => content,
+            Self::Other(message) => &message.content,
+        }
+    }
+}
+
+/// Returns a tool call whose arguments are an object, which is what templates expect. In OpenAI's API
+/// they are the JSON of one, as a string.
+fn with_arguments(call: &serde_json::Value) -> serde_json::Value {
+    let mut call = call.clone();
+    if let Some(arguments) = call.pointer_mut("/function/arguments")
+        && let Some(json) = arguments.as_str()
+        && let Ok(parsed) = serde_json::from_str(json)
+    {
+        *arguments = parsed;
+    }
+    call
 }
 
 /// A parsed chat template.
@@ -179,7 +203,7 @@ impl ChatTemplate {
         let (system, others): (Vec<_>, Vec<_>) = messages
             .iter()
             .cloned()
-            .partition(|message| message.role == Role::System);
+            .partition(|message| message.system().is_some());
         if system.is_empty() || others.is_empty() {
             return rendered;
         }
@@ -224,11 +248,14 @@ impl ChatTemplate {
         // As in transformers, variables replace special tokens of the same names.
         let kwargs = kwargs.iter();
         named.extend(kwargs.map(|(name, value)| (name.clone(), Value::from(Serde(value)))));
+        // transformers defines it as None.
+        named
+            .entry("tools".to_owned())
+            .or_insert_with(|| Value::from(()));
         let values = context! {
             messages,
             add_generation_prompt,
-            // transformers defines both as None.
-            tools => (),
+            // Likewise.
             documents => (),
             ..Value::from(named)
         };
@@ -265,8 +292,8 @@ fn on_large_stack<T: Send>(
 /// of the same text in other messages.
 fn contains(rendered: &str, system: &[Message], others: &[Message]) -> bool {
     system.iter().all(|message| {
-        let text = message.content.trim();
-        let others = others.iter().map(|other| other.content.matches(text));
+        let text = message.content().trim();
+        let others = others.iter().map(|other| other.content().matches(text));
         text.is_empty() || rendered.matches(text).count() > others.map(Iterator::count).sum()
     })
 }
