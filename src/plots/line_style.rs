@@ -3,6 +3,9 @@
 use egui::{Color32, Painter, Pos2, Shape, Stroke, Vec2, pos2, vec2};
 use egui_plot::LineStyle;
 
+/// The opacity of the uprights, in the color of a pane, at which turns of its conversation begin.
+pub(super) const TURN_OPACITY: f32 = 0.4;
+
 /// Returns the dash pattern of the pane at this index.
 pub(super) fn dash(pane: usize) -> LineStyle {
     match pane % 4 {

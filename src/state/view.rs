@@ -356,6 +356,8 @@ pub struct ViewChoices {
     pub show_marks: bool,
     pub score: ScoreMeasure,
     pub score_cap: ScoreCap,
+    /// Whether the plots show all turns of a conversation, and not only the chosen one.
+    pub all_turns: bool,
     /// The watermark to look for; `None` for the first one that a pane leaves.
     pub watermark: Option<Watermark>,
     pub right_plot: RightPlot,

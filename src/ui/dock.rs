@@ -270,13 +270,19 @@ pub(crate) fn tab_ui(ui: &mut Ui, name: &str, selected: bool) -> bool {
 }
 
 /// Draws the menu of the turns of a conversation: the tabs show the chosen one.
-fn shown_turn_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+fn shown_turn_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     let n_turns = state.panes.n_turns();
     if n_turns < 2 {
         return;
     }
     let shown = state.panes.shown_turn().unwrap_or(n_turns - 1);
-    let words = format!("Turn {} of {n_turns}", shown + 1);
+    let is_plots = state.view.dock_tab == DockTab::Plots;
+    let all = is_plots && state.view.all_turns;
+    let words = if all {
+        format!("All {n_turns} turns")
+    } else {
+        format!("Turn {} of {n_turns}", shown + 1)
+    };
     ui.add_space(6.0);
     let chip = ui.add(
         Chip::new(&words)
@@ -288,9 +294,13 @@ fn shown_turn_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         .gap(4.0)
         .accessible_name("The turn that the tabs show")
         .show(|ui| {
+            if is_plots && menu_item(ui, "All turns", "", all).clicked() {
+                state.view.all_turns = true;
+            }
             for turn in 0..n_turns {
                 let label = format!("Turn {}", turn + 1);
-                if menu_item(ui, &label, "", turn == shown).clicked() {
+                if menu_item(ui, &label, "", turn == shown && !all).clicked() {
+                    state.view.all_turns &= !is_plots;
                     let show = ConversationCommand::ShowTurn(Some(turn));
                     commands.push(Command::Conversation(show));
                 }

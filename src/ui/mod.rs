@@ -46,6 +46,7 @@ mod paste_settings;
 mod path_dialog;
 pub(crate) mod picture_menu;
 mod plots_tab;
+mod plots_turns;
 mod popup_focus;
 mod presets_menu;
 mod prompt_card;

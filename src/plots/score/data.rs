@@ -45,6 +45,8 @@ pub struct ScoreLane<'a> {
     pub values: Arc<ScoreValues>,
     /// Whether its generation has finished.
     pub finished: bool,
+    /// The indices of the steps at which the turns after the first begin, if the text has several.
+    pub turns: Vec<usize>,
 }
 
 /// A bar. Horizontal values are in tokens, the height is a share of the staff.
@@ -290,6 +292,7 @@ impl<'a> ScoreLane<'a> {
             text: generation,
             values,
             finished: generation.is_some_and(|generation| generation.finish.is_some()),
+            turns: Vec::new(),
         }
     }
 

@@ -17,7 +17,7 @@ use crate::plots::frame::{
     TextRun, axis, axis_title, between, paint_text_within, row_rect, still_plot, title_ui,
     token_axis,
 };
-use crate::plots::line_style::{dash, paint_marker, paint_sample};
+use crate::plots::line_style::{TURN_OPACITY, dash, paint_marker, paint_sample};
 use crate::plots::scale::{axis_steps, count, grouped, label_step, step_decimals};
 use crate::plots::{PlotResponse, StepAt, Target};
 use crate::state::ScoreMeasure;
@@ -148,6 +148,14 @@ fn add_lines(plot: &mut PlotUi<'_>, data: &ScoreData<'_>, theme: &Theme) {
     for (at, color) in [(data.hovered, theme.stroke_2), (data.pinned, theme.accent)] {
         if let Some(at) = at {
             let line = VLine::new("", at.step as f64 + 1.0).color(color).width(1.0);
+            plot.vline(line.allow_hover(false));
+        }
+    }
+    // Turns begin at other tokens in each pane, so each has its own uprights, in its color.
+    for lane in &data.lanes {
+        let color = theme.pane(lane.pane).gamma_multiply(TURN_OPACITY);
+        for start in &lane.turns {
+            let line = VLine::new("", *start as f64 + 0.5).color(color).width(1.0);
             plot.vline(line.allow_hover(false));
         }
     }

@@ -12,7 +12,7 @@ use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
 use egui::{Color32, PointerButton, Rect, Stroke, Ui, Vec2, pos2};
-use egui_plot::{Bar, BarChart, GridMark, HLine, Plot, PlotTransform, PlotUi};
+use egui_plot::{Bar, BarChart, GridMark, HLine, Line, Plot, PlotTransform, PlotUi};
 
 use self::data::ScoreBar;
 pub use self::data::{ScoreData, ScoreLane};
@@ -143,6 +143,16 @@ fn add_bars(plot: &mut PlotUi<'_>, data: &ScoreData<'_>, theme: &Theme) {
         _ => 0.0,
     };
 
+    for (row, lane) in data.lanes.iter().enumerate() {
+        let base = base(row, n_lanes);
+        for start in &lane.turns {
+            // Between the last bar of a turn and the first one of the next.
+            let at = *start as f64 + 0.5;
+            let line = Line::new("", vec![[at, base], [at, base + MAX_BAR]]);
+            let line = line.color(theme.stroke_3).width(1.0);
+            plot.line(line.allow_hover(false));
+        }
+    }
     plot.bar_chart(highlights(
         data,
         theme,

@@ -25,6 +25,8 @@ pub struct TrendData<'a> {
     scans: Vec<&'a WatermarkScan>,
     /// The length of the token axis.
     pub n_axis: usize,
+    /// For each text, the indices of the steps at which the turns after the first begin. May be empty.
+    pub turns: Vec<Vec<usize>>,
     pub pinned: Option<StepAt>,
     /// The step hovered elsewhere in the window.
     pub hovered: Option<StepAt>,
@@ -193,6 +195,7 @@ impl<'a> TrendData<'a> {
             scans,
             n_axis: axis_end(longest.unwrap_or(0), all_ended),
             texts,
+            turns: Vec::new(),
             pinned: None,
             hovered: None,
         }

@@ -17,7 +17,7 @@ pub use self::data::{TrendData, TrendFigures};
 pub use self::p_value::p_value_plot_ui;
 use self::picture::TrendPicture;
 use super::frame::{Legend, TextRun, empty_ui, paint_text, paint_text_within, title_ui};
-use super::line_style::{dash, paint_marker};
+use super::line_style::{TURN_OPACITY, dash, paint_marker};
 use super::scale::{count, grouped, label_step};
 use super::{PicturePlot, PlotFile, PlotResponse, PlottedRun, RunPicture, StepAt, Target};
 use crate::analysis::trend::Trend;
@@ -175,6 +175,7 @@ fn lines_ui(
         let frame = Frame {
             panes: &panes,
             n_axis: data.n_axis,
+            turns: &data.turns,
             hovered: data.hovered,
             pinned: data.pinned,
         };
@@ -206,6 +207,8 @@ struct Frame<'a> {
     /// The panes that the lines belong to.
     panes: &'a [usize],
     n_axis: usize,
+    /// The indices of the steps at which the turns of each pane begin.
+    turns: &'a [Vec<usize>],
     hovered: Option<StepAt>,
     pinned: Option<StepAt>,
 }
@@ -218,6 +221,14 @@ fn paint_panel(ui: &Ui, area: Rect, panel: &Panel, data: &Frame<'_>) {
             let x = x_of(area, data.n_axis, at.step + 1).round() + 0.5;
             ui.painter()
                 .vline(x, area.y_range(), Stroke::new(1.0, color));
+        }
+    }
+    // Turns begin at other tokens in each pane, so each has its own uprights, in its color.
+    for (pane, turns) in data.panes.iter().zip(data.turns) {
+        let stroke = Stroke::new(1.0, theme.pane(*pane).gamma_multiply(TURN_OPACITY));
+        for start in turns {
+            let x = x_of(area, data.n_axis, *start).round() + 0.5;
+            ui.painter().vline(x, area.y_range(), stroke);
         }
     }
     if matches!(panel.axis, Axis::PValue { .. }) {

@@ -37,6 +37,7 @@ pub fn p_value_plot_ui(ui: &mut Ui, scan: &WatermarkScan) {
     let frame = Frame {
         panes: &[0],
         n_axis: axis_end(n_tokens, true),
+        turns: &[],
         hovered: None,
         pinned: None,
     };

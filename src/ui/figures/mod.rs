@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use egui::Context;
 
-use crate::analysis::TextMetrics;
 use crate::analysis::trend::{Trend, TrendShape};
 use crate::analysis::watermark::WatermarkScan;
 use crate::analysis::xray::XrayTable;
+use crate::analysis::{JoinedTurns, TextMetrics};
 use crate::decoding::ChainConfig;
 use crate::decoding::watermark::Watermark;
 use crate::design::memo::remembered;
@@ -81,6 +81,21 @@ pub(super) fn score_values(
     let key = (measure, TextMark::of_all(text));
     remembered(ctx, "score", MAX_PANES, key, || {
         ScoreValues::of(text, measure)
+    })
+}
+
+/// Returns the answers of a conversation up to this one as one text. Those before it are joined only
+/// once, so that an answer that is being written takes the same time in every turn.
+pub(super) fn joined_turns(ctx: &Context, last: &Generation) -> Arc<JoinedTurns> {
+    let earlier = last.previous_turn.as_deref().map(|before| {
+        let mark = TextMark::of_all(before);
+        remembered(ctx, "joined turns before", MAX_PANES, mark, || {
+            JoinedTurns::of(before)
+        })
+    });
+    of_steps(ctx, "joined turns", last, |last| match earlier {
+        Some(earlier) => earlier.followed_by(last),
+        None => JoinedTurns::of(last),
     })
 }
 
