@@ -290,11 +290,12 @@ fn shown_turn_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>)
             .chevron(),
     );
     Popup::menu(&chip)
-        .width(160.0)
+        .width(if is_plots { 280.0 } else { 160.0 })
         .gap(4.0)
         .accessible_name("The turn that the tabs show")
         .show(|ui| {
-            if is_plots && menu_item(ui, "All turns", "", all).clicked() {
+            let hint = "but for speed and watermark";
+            if is_plots && menu_item(ui, "All turns", hint, all).clicked() {
                 state.view.all_turns = true;
             }
             for turn in 0..n_turns {

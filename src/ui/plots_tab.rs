@@ -79,7 +79,11 @@ pub(super) fn plots_ui(
         }
         Plot::Trend(kind) => trend_ui(&mut right, state, kind, &plotted, marked),
         plot => {
-            if let Some(plot) = kept_plot(&ctx, plot, &texts) {
+            // All panes write a turn at the same time, but they begin it after different numbers of
+            // tokens.
+            let one_turn = (plot == Plot::Speed).then(|| state.generations());
+            let texts = one_turn.as_ref().unwrap_or(&texts);
+            if let Some(plot) = kept_plot(&ctx, plot, texts) {
                 plot.show(&mut right);
             }
             InTurns::default()
