@@ -189,6 +189,117 @@ fn answers_are_drawn_over_one_or_two_numbers() {
     );
 }
 
+/// The built-in model as a file, for one pane.
+fn pane_model(pane: &str) -> String {
+    let manifest = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let model = manifest.join("assets/model/quartet-stories-q8_0.gguf");
+    format!("{pane}={}", model.display())
+}
+
+#[test]
+fn a_pane_answers_with_its_own_model() {
+    let (_folder, path) = list(
+        "tasks.csv",
+        "start,right\nOnce upon a time there,\" was\"\nOnce upon a time,\" there\"\n",
+    );
+    let model = pane_model("B");
+    let words = [
+        path.to_str().unwrap(),
+        "--template",
+        "{start}",
+        "--check",
+        "equals: \"{right}\"",
+        "--stop",
+        " a",
+        "--tokens",
+        "4",
+        "--seeds",
+        "2",
+        "--pane",
+        "temp 1",
+        "--pane",
+        "temp 1",
+        "--pane-model",
+        &model,
+        "--vary",
+        "temp 0.5 1",
+    ];
+    let found = json(&words);
+    assert_eq!(found["model"]["file"], "embedded");
+    assert!(found["settings"][0]["model"].is_null());
+    let own = &found["settings"][1]["model"];
+    assert_eq!(own["file"], "quartet-stories-q8_0.gguf");
+    let likely = found["tasks"][0]["exact"][1]["at_least"].as_f64().unwrap();
+    assert!(likely > 0.5, "{likely}");
+    for task in found["tasks"].as_array().unwrap() {
+        // Both models have the same weights, so each computes what the other does.
+        for what in ["answers", "exact"] {
+            let [main, own, low, same] =
+                <[_; 4]>::try_from(task[what].as_array().unwrap().clone()).unwrap();
+            assert_eq!(main, own, "{what} of {task}");
+            assert_eq!(own, same, "the values have the last pane's model");
+            assert_ne!(low, Value::Null);
+        }
+        assert_eq!(task["answers"][1].as_array().unwrap().len(), 2);
+        assert_eq!(task["error"], Value::Null);
+        assert_eq!(task["unanswered"], Value::Array(Vec::new()));
+    }
+}
+
+#[test]
+fn a_model_that_cannot_be_opened_leaves_the_other_panes_alone() {
+    let (folder, path) = list("tasks.txt", "The fox\nThe wolf\n");
+    let broken = folder.path().join("broken.gguf");
+    fs::write(&broken, "GGUF, but no more than that").unwrap();
+    let json = folder.path().join("out.json");
+    let model = format!("B={}", broken.display());
+    let words = [
+        &[path.to_str().unwrap(), "--tokens", "4", "--seeds", "1"],
+        &TWO_PANES[..],
+        &["--pane-model", &model, "--json", json.to_str().unwrap()],
+    ];
+    let output = quartet("prompts", &words.concat());
+    assert_eq!(output.status.code(), Some(1));
+    let said = stderr(&output);
+    assert!(said.contains("broken.gguf"), "{said}");
+    let found: Value = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
+    for task in found["tasks"].as_array().unwrap() {
+        assert_eq!(task["answers"][0].as_array().unwrap().len(), 1);
+        assert_eq!(task["unanswered"][0]["pane"], "B");
+        let error = task["unanswered"][0]["error"].as_str().unwrap();
+        assert!(error.contains("broken.gguf"), "{error}");
+    }
+}
+
+#[test]
+fn wrong_models_of_panes_are_named_before_anything_is_loaded() {
+    let (_folder, path) = list("tasks.txt", "The fox\n");
+    let list = path.to_str().unwrap();
+    for (words, expected) in [
+        (
+            &["--pane", "greedy", "--pane-model", "B=built-in"][..],
+            "--pane-model names pane B, but this run has only pane A",
+        ),
+        (
+            &["--pane-model", "A=x.gguf", "--pane-model", "A=y.gguf"],
+            "--pane-model names pane A twice",
+        ),
+        (
+            &["--pane-model", "B=x.gguf", "--pane-server", "B=http://a"],
+            "pane B has a model and a server",
+        ),
+        (
+            &["--pane-model", "B=x.gguf", "--server", "http://a"],
+            "cannot be used with",
+        ),
+    ] {
+        let output = quartet("prompts", &[&[list], words].concat());
+        assert_eq!(output.status.code(), Some(2), "{words:?}");
+        let said = stderr(&output);
+        assert!(said.contains(expected), "{said}");
+    }
+}
+
 #[test]
 fn a_check_is_tried_on_a_text() {
     let checks = ["--check", "equals: Oslo", "--check", "contains: os"];

@@ -112,7 +112,7 @@ pub(super) struct Arguments {
     /// dequantized weights, and what other roundings of inputs, other cache formats and other
     /// instruction sets change. Reads the texts once for each, and takes 4 bytes of memory per weight
     #[arg(long, value_name = "WITH", value_parser = ["exact"])]
-    #[arg(conflicts_with_all = ["server", "pane_servers"])]
+    #[arg(conflicts_with_all = ["server", "pane_servers", "pane_models"])]
     compare: Option<String>,
 }
 

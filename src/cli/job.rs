@@ -32,57 +32,85 @@ impl JobHost<'_> {
         }
     }
 
-    /// Waits for the next update, but at most this long.
-    fn update(&mut self, wait: Duration) -> Option<JobUpdate> {
+    /// Waits for the next update, but at most this long. Fails if the host is lost.
+    fn update(&mut self, wait: Duration) -> Result<Option<(GenerationId, JobUpdate)>, String> {
         let lost = match self {
             Self::Engine(worker) => match worker.wait_at_most(wait) {
-                Some(Some(Event::Job { update, .. })) => return Some(update),
+                Some(Some(Event::Job { id, update })) => return Ok(Some((id, update))),
                 Some(Some(Event::Panicked { message })) => {
                     format!("the engine stopped unexpectedly: {message}")
                 }
-                Some(_) => return None,
+                Some(_) => return Ok(None),
                 None => "the engine stopped unexpectedly".to_owned(),
             },
             Self::Server(worker) => match worker.wait_at_most(wait) {
-                Some(Some(ServerEvent::Job { update, .. })) => return Some(update),
+                Some(Some(ServerEvent::Job { id, update })) => return Ok(Some((id, update))),
                 Some(Some(ServerEvent::Panicked { message })) => {
                     format!("Quartet failed unexpectedly: {message}")
                 }
-                Some(_) => return None,
+                Some(_) => return Ok(None),
                 None => "the connection ended unexpectedly".to_owned(),
             },
         };
-        Some(JobUpdate::failed(lost))
+        Err(lost)
     }
 }
 
-/// Hands over everything that jobs report until all have ended. They were requested already. Ctrl+C
-/// stops them and keeps what they have reported.
+/// Jobs of one host, which were requested already.
+pub(crate) struct HostJobs<'a> {
+    pub host: JobHost<'a>,
+    /// The jobs that have not ended.
+    pub ids: Vec<GenerationId>,
+}
+
+impl HostJobs<'_> {
+    /// Hands over the updates that have arrived, after waiting for the first one at most this long.
+    fn hand_over(&mut self, pause: Duration, mut on_update: impl FnMut(GenerationId, JobUpdate)) {
+        for index in 0..MAX_UPDATES_PER_TURN {
+            let wait = if index == 0 { pause } else { Duration::ZERO };
+            match self.host.update(wait) {
+                Ok(None) => return,
+                Ok(Some((id, update))) => {
+                    if update.is_end() {
+                        self.ids.retain(|other| *other != id);
+                    }
+                    on_update(id, update);
+                }
+                Err(lost) => {
+                    for id in self.ids.drain(..) {
+                        on_update(id, JobUpdate::failed(&lost));
+                    }
+                }
+            }
+            if self.ids.is_empty() {
+                return;
+            }
+        }
+    }
+}
+
+/// Hands over everything that jobs report until all have ended. Ctrl+C stops them and keeps what they
+/// have reported.
 pub(crate) fn run_jobs(
-    mut jobs: Vec<(GenerationId, JobHost<'_>)>,
+    mut jobs: Vec<HostJobs<'_>>,
     console: &mut Console,
     mut on_update: impl FnMut(GenerationId, JobUpdate, &mut Progress),
 ) {
     let mut stopping = false;
     let pause = if jobs.len() > 1 { TURN } else { SIGNAL_PAUSE };
-    while !jobs.is_empty() {
-        jobs.retain_mut(|(id, host)| {
-            for index in 0..MAX_UPDATES_PER_TURN {
-                let wait = if index == 0 { pause } else { Duration::ZERO };
-                let Some(update) = host.update(wait) else {
-                    return true;
-                };
-                let is_end = update.is_end();
-                on_update(*id, update, &mut console.progress);
-                if is_end {
-                    return false;
-                }
-            }
-            true
-        });
+    loop {
+        jobs.retain(|of_host| !of_host.ids.is_empty());
+        if jobs.is_empty() {
+            return;
+        }
+        for of_host in &mut jobs {
+            of_host.hand_over(pause, |id, update| {
+                on_update(id, update, &mut console.progress);
+            });
+        }
         if console.interrupt.is_raised() && !stopping {
-            for (id, host) in &mut jobs {
-                host.stop(*id);
+            for HostJobs { host, ids } in &mut jobs {
+                ids.iter().for_each(|id| host.stop(*id));
             }
             stopping = true;
         }
@@ -99,7 +127,10 @@ pub(crate) fn run_job<T: JobData + Clone>(
 ) -> Option<Failure> {
     engine.worker.send(Request::run_job(ID, plan));
     let mut failure = None;
-    let job = (ID, JobHost::Engine(&mut engine.worker));
+    let job = HostJobs {
+        host: JobHost::Engine(&mut engine.worker),
+        ids: vec![ID],
+    };
     run_jobs(vec![job], console, |_, update, progress| match update {
         JobUpdate::Loading { .. } | JobUpdate::Finished => {}
         JobUpdate::Reported(report) => {

@@ -25,7 +25,7 @@ mod lesson;
 pub(crate) mod model;
 pub(crate) mod named_value;
 pub(crate) mod outputs;
-mod pane_models;
+pub(crate) mod pane_models;
 pub(crate) mod pane_run;
 pub(crate) mod panes;
 mod precision;

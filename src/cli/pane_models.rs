@@ -15,14 +15,14 @@ use crate::worker::{Event, PaneModelUpdate, Request};
 
 /// The argument, for commands whose panes can use several models.
 #[derive(Debug, Clone, Args)]
-pub(super) struct PaneModelArgument {
+pub(crate) struct PaneModelArgument {
     /// Another model for one pane, such as B=PATH: the letter of the pane, and a GGUF file, a folder
     /// or `built-in`. Repeat it for more panes; panes with the same model share its memory
     #[arg(
         long = "pane-model",
         value_name = "PANE=PATH",
         value_parser = pane_model,
-        conflicts_with_all = ["compare", "server"]
+        conflicts_with = "server"
     )]
     pane_models: Vec<PaneModel>,
 }
@@ -46,6 +46,20 @@ pub(crate) struct OtherModel {
 impl PaneModelArgument {
     /// Assigns each named pane its model. `main` is the run's model.
     pub(super) fn apply(&self, main: &ModelSource, panes: &mut [Pane]) -> Result<(), Failure> {
+        let sources = self.sources(main, panes.len())?;
+        for (pane, source) in panes.iter_mut().zip(sources) {
+            pane.model = source;
+        }
+        Ok(())
+    }
+
+    /// Returns the model of each pane, `None` for `main`, the run's model.
+    pub(crate) fn sources(
+        &self,
+        main: &ModelSource,
+        n_panes: usize,
+    ) -> Result<Vec<Option<ModelSource>>, Failure> {
+        let mut sources = vec![None; n_panes];
         for (index, PaneModel { letter, source }) in self.pane_models.iter().enumerate() {
             let before = self.pane_models.iter().take(index);
             if before.into_iter().any(|other| other.letter == *letter) {
@@ -53,16 +67,16 @@ impl PaneModelArgument {
                     "--pane-model names pane {letter} twice, but a pane has one model"
                 )));
             }
-            let place = index_of(letter, panes.len(), "--pane-model")?;
-            if let Some(pane) = panes.get_mut(place) {
-                pane.model = Some(source.clone()).filter(|source| source != main);
+            let place = index_of(letter, n_panes, "--pane-model")?;
+            if let Some(of_pane) = sources.get_mut(place) {
+                *of_pane = Some(source.clone()).filter(|source| source != main);
             }
         }
-        Ok(())
+        Ok(sources)
     }
 
     /// Fails if a pane that has its own model also runs on a server.
-    pub(super) fn check_hosts(&self, of_panes: &[Option<usize>]) -> Result<(), Failure> {
+    pub(crate) fn check_hosts(&self, of_panes: &[Option<usize>]) -> Result<(), Failure> {
         for PaneModel { letter, .. } in &self.pane_models {
             let place = index_of(letter, of_panes.len(), "--pane-model")?;
             if of_panes.get(place).is_some_and(Option::is_some) {
@@ -122,7 +136,7 @@ impl Engine {
     }
 
     /// Loads another model besides the run's.
-    pub(super) fn load_pane_model(
+    pub(crate) fn load_pane_model(
         &mut self,
         source: &ModelSource,
         console: &mut Console,
@@ -196,7 +210,8 @@ impl Engine {
         })
     }
 
-    fn other(&self, source: &ModelSource) -> Option<&OtherModel> {
+    /// Returns a model that panes use besides the run's, if it is loaded.
+    pub(crate) fn other(&self, source: &ModelSource) -> Option<&OtherModel> {
         self.others.iter().find(|other| other.source == *source)
     }
 }

@@ -238,6 +238,11 @@ macro_rules! experiments {
                 self.forget_kept(tab);
             }
 
+            /// Returns all runs.
+            pub(crate) fn runs(&self) -> impl Iterator<Item = &dyn JobRun> {
+                [$(Experiment::run(&self.$module),)*].into_iter().flatten()
+            }
+
             /// Returns all runs that the engine works on.
             pub(crate) fn runs_mut(&mut self) -> impl Iterator<Item = &mut dyn JobRun> {
                 [$(Experiment::run_mut(&mut self.$module),)*].into_iter().flatten()

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{AppState, Effect, ModelStatus, ReadyModel};
-use crate::generation::ServedModel;
+use crate::generation::{ModelSource, ServedModel};
 use crate::lab::LabTab;
 use crate::worker::{GenerationId, JobReport, JobUpdate, ListPlan, Request, ServerRequest};
 
@@ -60,6 +60,11 @@ pub trait JobRun {
     /// Returns the server that does a job, or `None` for the engine.
     fn server_of(&self, _id: GenerationId) -> Option<&ServedModel> {
         None
+    }
+
+    /// Returns the models of panes that its jobs run on, which stay loaded until these end.
+    fn models_of_panes(&self) -> Vec<&ModelSource> {
+        Vec::new()
     }
 
     /// Notes how much of the other model that it needs is loaded, from 0 to 1.

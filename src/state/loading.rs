@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::{
-    AppState, Command, Effect, HubRow, ModelStatus, ModelsCommand, ModelsTab, Notice, Page,
+    AppState, Command, Effect, HubRow, JobRun, ModelStatus, ModelsCommand, ModelsTab, Notice, Page,
     PaneModelCommand, PaneStatus, PathPurpose, ReadyModel, RunCommand, SecondModel,
 };
 use crate::generation::{Generation, Piece, Step, change_turns};
@@ -52,12 +52,18 @@ impl AppState {
         }
     }
 
-    /// Returns the models on this computer that panes use besides the main one, hidden panes
-    /// included.
+    /// Returns the models on this computer that panes, hidden ones included, and running experiments
+    /// use besides the main one.
     pub(super) fn wanted_pane_models(&self) -> Vec<ModelSource> {
         let hidden = self.hidden().map(|hidden| hidden.texts().0);
         let hidden = hidden.into_iter().flatten();
-        self.models.wanted_by(self.panes.iter().chain(hidden))
+        let mut wanted = self.models.wanted_by(self.panes.iter().chain(hidden));
+        for source in self.lab.runs().flat_map(JobRun::models_of_panes) {
+            if !wanted.contains(source) {
+                wanted.push(source.clone());
+            }
+        }
+        wanted
     }
 
     pub(super) fn apply_to_pane_models(&mut self, command: PaneModelCommand) -> Vec<Effect> {

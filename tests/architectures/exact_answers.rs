@@ -63,9 +63,11 @@ fn plan(case: &Value) -> TasksPlan {
         tasks: vec![TaskText {
             prompt: PromptText::raw(case["prompt"].as_str().unwrap()),
             right: strings(&case["right"]),
-        }],
+        }]
+        .into(),
         drawn: Vec::new(),
-        served: Vec::new(),
+        elsewhere: Vec::new(),
+        part: 0,
         n_answers: 0,
         exact: vec![settings.chain],
         seed: 0,

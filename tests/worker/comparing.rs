@@ -27,6 +27,7 @@ fn compare(text: &str) -> Request {
     Request::RunJob {
         id: ID,
         plan: AnyPlan::new(plan(text)),
+        model: None,
         other: Some(OtherModel {
             source: ModelSource::Embedded,
             way: OtherWay::Same,

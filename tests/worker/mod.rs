@@ -7,6 +7,7 @@ mod comparing;
 mod futures;
 mod models;
 mod pace;
+mod pane_model_jobs;
 mod pane_models;
 mod shutdown;
 mod sweeps;

@@ -31,7 +31,7 @@ fn other() -> ModelSource {
     ModelSource::Path(PathBuf::from("other.gguf"))
 }
 
-fn with_other(request: PaneRequest) -> PaneRequest {
+pub(super) fn with_other(request: PaneRequest) -> PaneRequest {
     PaneRequest {
         model: Some(other()),
         ..request
@@ -66,7 +66,7 @@ fn with_main() -> Harness {
 }
 
 /// A worker with two models.
-fn with_both() -> Harness {
+pub(super) fn with_both() -> Harness {
     let mut harness = with_main();
     harness.worker.send(Request::LoadPaneModel(other()));
     let events = harness.until(is_answer);

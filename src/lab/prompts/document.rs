@@ -73,7 +73,7 @@ impl RenderedDocument for PromptsDocument {
             let record = TasksRecord {
                 results: &shown.results,
                 reading: &shown.reading,
-                model: &shown.model,
+                model: shown.results.first_model(shown.model.as_deref()),
                 limits: &shown.limits,
                 sweep: shown
                     .sweep
@@ -96,7 +96,8 @@ impl RenderedDocument for PromptsDocument {
 struct Shown {
     results: TaskResults,
     reading: TasksReading,
-    model: Arc<ModelInfo>,
+    /// The main model, if it answers.
+    model: Option<Arc<ModelInfo>>,
     limits: Limits,
     sweep: Option<(TaskSweep, SweepReading)>,
 }
@@ -106,7 +107,7 @@ impl Shown {
         Self {
             results: run.results.clone(),
             reading: run.reading.clone(),
-            model: Arc::clone(&run.model.info),
+            model: run.model.clone(),
             limits: run.limits.clone(),
             sweep: None,
         }
@@ -116,7 +117,7 @@ impl Shown {
         Self {
             results: run.results.clone(),
             reading: TasksReading::default(),
-            model: Arc::clone(&run.model.info),
+            model: run.model.clone(),
             limits: run.limits.clone(),
             sweep: Some((run.sweep.clone(), run.reading.clone())),
         }

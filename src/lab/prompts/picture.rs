@@ -14,9 +14,9 @@ pub(crate) fn tasks_drawing(record: &TasksRecord<'_>, look: Look) -> String {
     lab_drawing(&plot, &caption(record), look)
 }
 
-/// Names the model, and says what was found.
+/// Names the models, and says what was found.
 fn caption(record: &TasksRecord<'_>) -> String {
-    let mut parts = vec![model_words(record.model)];
+    let mut parts: Vec<String> = record.models().into_iter().map(model_words).collect();
     parts.extend(record.sentences());
     parts.join(" · ")
 }

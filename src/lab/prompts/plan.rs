@@ -1,5 +1,7 @@
 //! Which tasks to answer under which settings, and what the engine reports.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::decoding::{ChainConfig, Sampled, SplitMix64, TokenId};
@@ -15,15 +17,18 @@ const N_MAX_SHARES: usize = 1_000_000;
 /// Prompts to answer, and the settings under which to answer them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TasksPlan {
-    pub tasks: Vec<TaskText>,
+    pub tasks: Arc<[TaskText]>,
     /// The settings under which answers are drawn.
     pub drawn: Vec<ChainConfig>,
     /// How many answers to draw for each task and each of these settings.
     pub n_answers: usize,
     /// The settings under which the probability of a right answer is computed.
     pub exact: Vec<ChainConfig>,
-    /// The indices of the settings under which servers answer. The model leaves them out.
-    pub served: Vec<usize>,
+    /// The indices of the settings under which other hosts answer: servers, and other models. The
+    /// model leaves them out.
+    pub elsewhere: Vec<usize>,
+    /// The index of the part of the run that this plan is for.
+    pub part: usize,
     /// The seed of the list, from which each task has its own.
     pub seed: u64,
     pub limits: Limits,
@@ -31,9 +36,9 @@ pub struct TasksPlan {
 
 impl TasksPlan {
     /// Returns the settings under which the model draws answers, with their indices.
-    pub fn local(&self) -> impl Iterator<Item = (usize, &ChainConfig)> {
+    pub fn drawn_here(&self) -> impl Iterator<Item = (usize, &ChainConfig)> {
         let drawn = self.drawn.iter().enumerate();
-        drawn.filter(|(index, _)| !self.served.contains(index))
+        drawn.filter(|(index, _)| !self.elsewhere.contains(index))
     }
 
     /// Returns how many of these answers a setting gets: one if nothing is left to chance.
@@ -132,6 +137,8 @@ pub struct ForkFound {
 #[derive(Debug, Clone, PartialEq)]
 pub struct TaskUpdate {
     pub task: usize,
+    /// The index of the part of the run that reports it: a model on this computer, or a server.
+    pub part: usize,
     pub news: TaskNews,
 }
 
@@ -144,7 +151,7 @@ pub enum TaskNews {
     Exact(ExactFound),
     /// Answers were written, or have failed.
     Answered(Vec<SweepText>),
-    /// The model can't answer it.
+    /// The model can't answer it, or a part of the run can't go on.
     Refused { error: String },
     /// A server has written an answer, or has failed.
     Served(ServedText),

@@ -41,7 +41,8 @@ const COLUMNS: [&str; 17] = [
 pub struct TasksRecord<'a> {
     pub results: &'a TaskResults,
     pub reading: &'a TasksReading,
-    pub model: &'a ModelInfo,
+    /// The main model, or the first other one if that answers nothing. `None` if none is known.
+    pub model: Option<&'a ModelInfo>,
     pub limits: &'a Limits,
     /// What was varied, and what that shows.
     pub sweep: Option<(&'a TaskSweep, &'a SweepReading)>,
@@ -84,6 +85,19 @@ impl TasksRecord<'_> {
         let mut bytes = serde_json::to_vec_pretty(&document).unwrap_or_default();
         bytes.push(b'\n');
         bytes
+    }
+
+    /// Returns the models that answer, each once.
+    pub fn models(&self) -> Vec<&ModelInfo> {
+        let own = self.results.panes.iter();
+        let own = own.filter_map(|pane| pane.model.as_deref());
+        let mut models: Vec<&ModelInfo> = Vec::new();
+        for model in self.model.into_iter().chain(own) {
+            if !models.contains(&model) {
+                models.push(model);
+            }
+        }
+        models
     }
 
     /// Says what the answers show.
@@ -141,9 +155,11 @@ impl TasksRecord<'_> {
             return Value::Null;
         };
         let expected: Vec<String> = own.checks.iter().map(Check::spec).collect();
-        let exact = results.exact(task);
-        let shares = exact.map(|exact| {
-            let shares = exact.shares.iter().map(|share| {
+        let n_settings = results.settings().count();
+        let is_known = (0..n_settings).any(|index| results.exact(task, index).is_some());
+        let shares = is_known.then(|| {
+            let shares = (0..n_settings).map(|index| {
+                let share = results.exact_share(task, index);
                 share.map(|share| {
                     json!({
                         "at_least": share.at_least,
@@ -154,7 +170,7 @@ impl TasksRecord<'_> {
             });
             shares.collect::<Vec<_>>()
         });
-        let answers = (0..results.settings().count()).map(|pane| {
+        let answers = (0..n_settings).map(|pane| {
             let answers = results.answers(task, pane).iter().map(answer_json);
             answers.collect::<Vec<_>>()
         });

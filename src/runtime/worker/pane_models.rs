@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::engine::{Progress, Session};
-use crate::generation::{ChatSupport, ModelInfo, ModelSource, RecommendedSampling, Vocabulary};
+use crate::engine::{JobPriority, JobUpdate, Progress, Session};
+use crate::generation::{
+    ChatSupport, GenerationId, ModelInfo, ModelSource, RecommendedSampling, Vocabulary,
+};
 
 /// What happened to the model of a pane.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,6 +44,8 @@ pub(super) struct Sessions {
     others: Vec<(ModelSource, Session)>,
     /// The place in the round of the session that is next: the main one has place 0.
     next_place: usize,
+    /// The same for the sessions that have jobs.
+    next_job_place: usize,
 }
 
 impl Sessions {
@@ -117,14 +121,29 @@ impl Sessions {
             return false;
         };
         self.next_place = place + 1;
-        let session = match place.checked_sub(1) {
-            None => self.main.as_mut(),
-            Some(index) => self.others.get_mut(index).map(|(_, session)| session),
-        };
-        if let Some(session) = session {
+        if let Some(session) = self.at_place(place) {
             session.advance(progress);
         }
         true
+    }
+
+    /// Runs one forward pass of the job that is next: jobs of the same priority take turns. Returns
+    /// what happened.
+    pub(super) fn advance_job(&mut self) -> Option<(GenerationId, JobUpdate)> {
+        let priorities = self.places().filter_map(|(place, session)| {
+            let priority = session?.job_priority()?;
+            Some((priority, place))
+        });
+        let priorities: Vec<(JobPriority, usize)> = priorities.collect();
+        let (first, _) = priorities.iter().min()?;
+        let places = priorities.iter();
+        let places = places.filter_map(|(priority, place)| (priority == first).then_some(*place));
+        let place = places
+            .clone()
+            .find(|place| *place >= self.next_job_place)
+            .or_else(|| places.clone().next())?;
+        self.next_job_place = place + 1;
+        self.at_place(place)?.advance_job()
     }
 
     /// Divides the memory limit of the prefix cache equally among all sessions.
@@ -136,9 +155,20 @@ impl Sessions {
     }
 
     fn busy_places(&self) -> impl Iterator<Item = usize> {
+        let places = self.places();
+        places.filter_map(|(place, session)| session?.is_busy().then_some(place))
+    }
+
+    fn places(&self) -> impl Iterator<Item = (usize, Option<&Session>)> {
         let main = std::iter::once(self.main.as_ref());
         let others = self.others.iter().map(|(_, session)| Some(session));
-        let places = main.chain(others).enumerate();
-        places.filter_map(|(place, session)| session?.is_busy().then_some(place))
+        main.chain(others).enumerate()
+    }
+
+    fn at_place(&mut self, place: usize) -> Option<&mut Session> {
+        match place.checked_sub(1) {
+            None => self.main.as_mut(),
+            Some(index) => self.others.get_mut(index).map(|(_, session)| session),
+        }
     }
 }

@@ -88,10 +88,13 @@ pub enum Request {
     LimitPrefixCache { n_max_bytes: u64 },
     /// Wait this long between two decode steps. Zero is full speed. Step times exclude the wait.
     SetPace { interval: Duration },
-    /// Run a job of an experiment. It waits while a pane is being generated.
+    /// Run a job of an experiment. It waits while a pane is being generated. Jobs of different models
+    /// take turns.
     RunJob {
         id: GenerationId,
         plan: AnyPlan,
+        /// The model of panes that does it, which must be loaded; `None` for the main model.
+        model: Option<ModelSource>,
         /// Another model that the job needs, which is loaded for it and freed at its end.
         other: Option<OtherModel>,
     },
@@ -114,11 +117,17 @@ pub enum Request {
 }
 
 impl Request {
-    /// Requests a job that needs no other model.
+    /// Requests a job of the main model that needs no other one.
     pub fn run_job(id: GenerationId, plan: impl JobPlan) -> Self {
+        Self::run_job_on(None, id, plan)
+    }
+
+    /// Requests a job of a model of panes, or of the main one, that needs no other model.
+    pub fn run_job_on(model: Option<ModelSource>, id: GenerationId, plan: impl JobPlan) -> Self {
         Self::RunJob {
             id,
             plan: AnyPlan::new(plan),
+            model,
             other: None,
         }
     }

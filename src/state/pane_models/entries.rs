@@ -63,6 +63,14 @@ impl PaneModels {
         }
     }
 
+    /// Returns why a model could not be loaded, if that was the last thing that happened to it.
+    pub fn failure(&self, source: &ModelSource) -> Option<&str> {
+        match self.status(source) {
+            Some(PaneModelStatus::Failed { error }) => Some(error),
+            _ => None,
+        }
+    }
+
     /// Returns the models that panes can use now, with their sources.
     pub fn all_ready(&self) -> impl Iterator<Item = (&ModelSource, &ReadyModel)> {
         self.entries.iter().filter_map(|entry| match &entry.status {
@@ -72,7 +80,7 @@ impl PaneModels {
     }
 
     /// Sets the status of a model.
-    pub(super) fn set(&mut self, source: &ModelSource, status: PaneModelStatus) {
+    pub(crate) fn set(&mut self, source: &ModelSource, status: PaneModelStatus) {
         match self.entry_mut(source) {
             Some(entry) => entry.status = Some(status),
             None => self.entries.push(Entry {

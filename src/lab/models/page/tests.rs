@@ -31,7 +31,12 @@ fn ready_to_compare() -> AppState {
 fn comparing() -> (AppState, GenerationId) {
     let mut state = ready_to_compare();
     let effects = state.apply(Command::Lab(LabCommand::Run(LabTab::Models)));
-    let [Effect::Send(Request::RunJob { id, plan, other })] = &effects[..] else {
+    let [
+        Effect::Send(Request::RunJob {
+            id, plan, other, ..
+        }),
+    ] = &effects[..]
+    else {
         panic!("{effects:?}");
     };
     let plan = plan.get::<ComparisonPlan>().unwrap();
@@ -122,7 +127,12 @@ fn a_comparison_is_kept_and_shown_again_as_it_was() {
 fn a_kept_comparison_runs_again_with_everything_that_made_it() {
     let state = done(JobUpdate::Finished);
     let (mut other, effects) = run_again(&state, LabTab::Models);
-    let [Effect::Send(Request::RunJob { id, plan, other: b })] = &effects[..] else {
+    let [
+        Effect::Send(Request::RunJob {
+            id, plan, other: b, ..
+        }),
+    ] = &effects[..]
+    else {
         panic!("{effects:?}");
     };
     let plan = plan.get::<ComparisonPlan>().unwrap();

@@ -418,7 +418,12 @@ fn begin(state: &mut AppState, asked: AskedComparison, text: String) -> Vec<Effe
     let id = GenerationId(state.last_id);
     let plan = AnyPlan::new(asked.plan.clone());
     state.lab.models.run = Some(ModelsRun::new(id, asked, text, model));
-    vec![Effect::Send(Request::RunJob { id, plan, other })]
+    vec![Effect::Send(Request::RunJob {
+        id,
+        plan,
+        model: None,
+        other,
+    })]
 }
 
 /// Returns the name of a model file or folder.

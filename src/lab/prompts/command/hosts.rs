@@ -1,17 +1,17 @@
-//! What answers a list: the model on this computer, and servers.
+//! What answers a list: models on this computer, and servers.
 
 use std::sync::Arc;
 
 use super::Arguments;
 use crate::cli::console;
 use crate::cli::failure::Failure;
-use crate::cli::job::{JobHost, run_jobs};
+use crate::cli::job::{HostJobs, JobHost, run_jobs};
 use crate::cli::pane_run::{Console, Engine};
 use crate::cli::server::connected;
 use crate::generation::formatting::grouped;
-use crate::generation::{GenerationId, ModelInfo, ServedModel, Vocabulary};
+use crate::generation::{GenerationId, ModelInfo, ModelSource, PaneModel, ServedModel, Vocabulary};
 use crate::lab::prompts::TasksPlan;
-use crate::lab::prompts::figures::TaskResults;
+use crate::lab::prompts::figures::{JudgedPane, TaskResults};
 use crate::lab::prompts::state::{RunPart, RunParts};
 use crate::state::RunStatus;
 use crate::worker::{
@@ -22,9 +22,9 @@ use crate::worker::{
 pub(super) struct AnswerHosts {
     /// `None` if only servers answer.
     engine: Option<Engine>,
+    /// The models of panes that could not be loaded, and why.
+    failed: Vec<(ModelSource, String)>,
     servers: Vec<(ServedModel, ServerWorker)>,
-    /// The model on this computer, or the first server's.
-    pub model: Arc<ModelInfo>,
 }
 
 /// Returns how results name a server.
@@ -37,44 +37,126 @@ pub(super) fn served_model(config: &ServerConfig) -> ServedModel {
 }
 
 impl AnswerHosts {
-    /// Loads the model if it is needed, and connects to the servers.
+    /// Connects to the servers, and loads the models that panes need. One of a pane that can't be
+    /// loaded does not keep the other panes from answering.
     pub(super) fn open(
         arguments: &Arguments,
         configs: Vec<ServerConfig>,
-        is_local: bool,
+        panes: &[JudgedPane],
         console: &mut Console,
     ) -> Result<Self, Failure> {
         let mut servers = Vec::new();
-        let mut model = None;
         for config in configs {
             let served = served_model(&config);
             let mut worker = ServerWorker::start(config, || {});
-            let (_, info, _) = connected(&mut worker, &console.interrupt)?;
-            model.get_or_insert(info);
+            connected(&mut worker, &console.interrupt)?;
             servers.push((served, worker));
         }
-        let mut engine = None;
-        if is_local {
-            let source = arguments.model.source();
-            let mut opened = Engine::open(source, arguments.compute, console)?;
-            arguments.draft_model.load(&mut opened, console)?;
-            model = Some(Arc::clone(&opened.info));
-            engine = Some(opened);
-        }
-        let nothing = || Failure::usage("this run has no panes");
-        Ok(Self {
-            engine,
+        let mut hosts = Self {
+            engine: None,
+            failed: Vec::new(),
             servers,
-            model: model.ok_or_else(nothing)?,
-        })
+        };
+        if panes.iter().any(|pane| pane.served().is_none()) {
+            let source = arguments.model.source();
+            let mut engine = Engine::open(source, arguments.compute, console)?;
+            arguments.draft_model.load(&mut engine, console)?;
+            let own = panes.iter().filter_map(|pane| pane.host.as_ref());
+            for source in own.filter_map(PaneModel::local) {
+                hosts.load(source, &mut engine, console)?;
+            }
+            hosts.engine = Some(engine);
+        }
+        Ok(hosts)
     }
 
-    /// Returns the vocabulary of the model on this computer, which is empty if none is loaded.
+    /// Loads the model of a pane, once, or notes why it can't be loaded.
+    fn load(
+        &mut self,
+        source: &ModelSource,
+        engine: &mut Engine,
+        console: &mut Console,
+    ) -> Result<(), Failure> {
+        let has_failed = self.failed.iter().any(|(failed, _)| failed == source);
+        if has_failed || engine.other(source).is_some() {
+            return Ok(());
+        }
+        match engine.load_pane_model(source, console) {
+            Err(Failure::Run(error)) => {
+                self.failed.push((source.clone(), error));
+                Ok(())
+            }
+            loaded => loaded,
+        }
+    }
+
+    /// Returns the main model, if it is loaded.
+    pub(super) fn main(&self) -> Option<&ModelInfo> {
+        self.engine.as_ref().map(|engine| &*engine.info)
+    }
+
+    /// Returns the model of a pane, if it is loaded.
+    pub(super) fn other(
+        &self,
+        source: &ModelSource,
+    ) -> Option<(&Arc<ModelInfo>, &Arc<Vocabulary>)> {
+        let other = self.engine.as_ref()?.other(source)?;
+        Some((&other.info, &other.vocabulary))
+    }
+
+    /// Returns the vocabulary of the main model, which is empty if none is loaded.
     pub(super) fn vocabulary(&self) -> Arc<Vocabulary> {
         let engine = self.engine.as_ref();
         engine
             .map(|engine| Arc::clone(&engine.vocabulary))
             .unwrap_or_default()
+    }
+
+    /// Asks each host for its part of the answers. Returns the jobs, and the parts that no host can
+    /// do, with the reasons.
+    fn request(
+        &mut self,
+        parts: &[RunPart],
+        plan: &TasksPlan,
+    ) -> (Vec<HostJobs<'_>>, Vec<(GenerationId, String)>) {
+        let mut local = Vec::new();
+        let mut refused = Vec::new();
+        let mut jobs = Vec::new();
+        for part in parts {
+            let source = part.host.as_ref().and_then(PaneModel::local);
+            let mut failed = self.failed.iter();
+            let failed = failed.find(|(failed, _)| Some(failed) == source);
+            match (&part.host, failed, &mut self.engine) {
+                (Some(PaneModel::Server(_)), ..) => {}
+                (_, Some((_, error)), _) => refused.push((part.id, error.clone())),
+                (_, None, Some(engine)) => {
+                    let request = Request::run_job_on(source.cloned(), part.id, part.plan(plan));
+                    engine.worker.send(request);
+                    local.push(part.id);
+                }
+                (_, None, None) => {}
+            }
+        }
+        if let Some(engine) = &mut self.engine {
+            jobs.push(HostJobs {
+                host: JobHost::Engine(&mut engine.worker),
+                ids: local,
+            });
+        }
+        for (served, worker) in &mut self.servers {
+            let mut parts = parts.iter();
+            let server = |part: &RunPart| part.host.as_ref().and_then(PaneModel::served).cloned();
+            if let Some(part) = parts.find(|part| server(part).as_ref() == Some(served)) {
+                let (id, list) = (part.id, Arc::new(part.list(plan)));
+                worker.send(ServerRequest::AnswerList { id, plan: list });
+                let host = JobHost::Server(worker);
+                jobs.push(HostJobs {
+                    host,
+                    ids: vec![id],
+                });
+            }
+        }
+        (jobs, refused)
     }
 
     /// Answers the tasks. Returns why it ended early, if it did.
@@ -85,27 +167,16 @@ impl AnswerHosts {
         console: &mut Console,
     ) -> Option<Failure> {
         let mut ids = (0..).map(GenerationId);
-        let parts = RunPart::all(plan, &results.panes, || ids.next().unwrap_or_default());
-        let mut jobs = Vec::new();
-        if let Some(engine) = &mut self.engine
-            && let Some(part) = parts.iter().find(|part| part.server.is_none())
-        {
-            engine.worker.send(Request::run_job(part.id, plan.clone()));
-            jobs.push((part.id, JobHost::Engine(&mut engine.worker)));
-        }
-        for (served, worker) in &mut self.servers {
-            if let Some(part) = parts
-                .iter()
-                .find(|part| part.server.as_ref() == Some(served))
-            {
-                let (id, list) = (part.id, Arc::new(part.list(plan)));
-                worker.send(ServerRequest::AnswerList { id, plan: list });
-                jobs.push((part.id, JobHost::Server(worker)));
-            }
-        }
+        let parts = RunPart::all(results, || ids.next().unwrap_or_default());
+        let (jobs, refused) = self.request(&parts, plan);
         let mut running = RunParts::new(parts);
         let n_tasks = plan.tasks.len();
         let mut ended = None;
+        for (id, error) in refused {
+            let (missing, end) = running.end(id, RunStatus::Failed { error });
+            missing.into_iter().for_each(|update| results.add(update));
+            ended = end;
+        }
         run_jobs(jobs, console, |id, update, progress| {
             let status = match update {
                 JobUpdate::Loading { .. } => return,

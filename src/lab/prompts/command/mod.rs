@@ -4,6 +4,7 @@ mod hosts;
 mod report;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 
@@ -20,6 +21,7 @@ use crate::cli::console;
 use crate::cli::count::{N_MAX_TOKENS, count};
 use crate::cli::failure::Failure;
 use crate::cli::model::{DraftModelArgument, ModelArgument};
+use crate::cli::pane_models::PaneModelArgument;
 use crate::cli::pane_run::Console;
 use crate::cli::panes::pane_settings;
 use crate::cli::prompts::ChatArguments;
@@ -29,8 +31,8 @@ use crate::cli::stopping::StopArguments;
 use crate::cli::text_input::read_text;
 use crate::cli::vary::axes_of;
 use crate::decoding::ChainConfig;
-use crate::generation::GenerationConfig;
 use crate::generation::formatting::pane_letter;
+use crate::generation::{GenerationConfig, PaneModel};
 use crate::interop::GRAMMAR;
 use crate::ui::pictures::Look;
 
@@ -76,6 +78,9 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     compute: ComputeArguments,
+
+    #[command(flatten)]
+    pane_models: PaneModelArgument,
 
     #[command(flatten)]
     server: ServerArguments,
@@ -124,9 +129,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let list = arguments.tasks(file)?;
     let mut panes = arguments.panes()?;
     let hosts = arguments.server.hosts(panes.len())?;
-    for (pane, host) in panes.iter_mut().zip(&hosts.of_panes) {
+    arguments.pane_models.check_hosts(&hosts.of_panes)?;
+    let own = (arguments.pane_models).sources(&arguments.model.source(), panes.len())?;
+    for ((pane, host), own) in panes.iter_mut().zip(&hosts.of_panes).zip(own) {
         let config = host.and_then(|index| hosts.servers.get(index));
-        pane.served = config.map(served_model);
+        let served = config.map(|config| PaneModel::Server(served_model(config)));
+        pane.host = served.or(own.map(PaneModel::Local));
     }
     arguments.check_served(&panes)?;
     let sweep = arguments.sweep(panes.len())?;
@@ -138,10 +146,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let plan = arguments.plan(&list, &panes, &cells)?;
     let mut console = Console::quiet();
-    let is_local = panes.iter().any(|pane| pane.served.is_none());
-    let mut hosts = AnswerHosts::open(arguments, hosts.servers, is_local, &mut console)?;
-    let mut results =
-        TaskResults::new(list.tasks.into(), panes, &plan, hosts.vocabulary()).with_cells(cells);
+    let mut hosts = AnswerHosts::open(arguments, hosts.servers, &panes, &mut console)?;
+    let mut results = TaskResults::new(list.tasks.into(), panes, &plan, hosts.vocabulary())
+        .with_cells(cells)
+        .with_models(|source| hosts.other(source));
     let limits = plan.limits.clone();
     let failure = hosts.answer(&plan, &mut results, &mut console);
     let reading = TasksReading::of(&results);
@@ -151,7 +159,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let record = TasksRecord {
         results: &results,
         reading: &reading,
-        model: &hosts.model,
+        model: results.first_model(hosts.main()),
         limits: &limits,
         sweep: sweep.as_ref().zip(swept.as_ref()),
     };
@@ -231,7 +239,7 @@ impl Arguments {
             letter: pane_letter(index),
             name: settings.name,
             chain: settings.chain,
-            served: None,
+            host: None,
             model: None,
             not_applied: Vec::new(),
         });
@@ -240,7 +248,7 @@ impl Arguments {
 
     /// Fails if a server would have to compute what only a model on this computer can.
     fn check_served(&self, panes: &[JudgedPane]) -> Result<(), Failure> {
-        let Some(pane) = panes.iter().find(|pane| pane.served.is_some()) else {
+        let Some(pane) = panes.iter().find(|pane| pane.served().is_some()) else {
             return Ok(());
         };
         let letter = &pane.letter;
@@ -278,7 +286,7 @@ impl Arguments {
         let settings = panes.iter().chain(cells);
         let chains: Vec<ChainConfig> = settings.map(|pane| pane.chain.clone()).collect();
         let form = self.chat.prompt("").form;
-        let tasks: Result<Vec<TaskText>, String> = list
+        let tasks: Result<Arc<[TaskText]>, String> = list
             .tasks
             .iter()
             .map(|task| task_text(task, &form))
@@ -299,9 +307,8 @@ impl Arguments {
             drawn: chains.clone(),
             n_answers: self.seeds,
             exact: chains,
-            served: (0..panes.len())
-                .filter(|index| panes.get(*index).is_some_and(|pane| pane.served.is_some()))
-                .collect(),
+            elsewhere: Vec::new(),
+            part: 0,
             seed: self.seed,
             limits: self.stop.limits(self.max_tokens),
         })

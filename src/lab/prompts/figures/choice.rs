@@ -7,7 +7,7 @@ use super::results::{Fork, JudgedAnswer, TaskResults};
 use crate::analysis::{SmallestChange, smallest_change_words};
 use crate::decoding::{RankedCandidate, Sampled};
 use crate::generation::{
-    Generation, GenerationConfig, Limits, PromptRecord, Step, StepTime, TextModels,
+    Generation, GenerationConfig, Limits, PromptRecord, Step, StepTime, TextModels, Vocabulary,
 };
 use crate::lab::prompts::ForkFound;
 
@@ -68,6 +68,7 @@ impl ForkChoice {
     ) -> Option<Self> {
         let answers = results.answers(task, settings);
         let chain = results.settings_at(settings)?.chain.clone();
+        let vocabulary = Arc::clone(results.model_vocabulary(settings)?);
         let first = found.draws.first()?.trace.clone();
         let differs = found.draws.iter().any(|draw| {
             let kept = draw.trace.survivors.iter().map(|it| it.token);
@@ -90,7 +91,7 @@ impl ForkChoice {
             };
             let is_known =
                 std::mem::replace(explained.get_mut(usize::from(answer.is_right()))?, true);
-            let text = (!is_known).then(|| text(results, config, (&prompt, fork), &sampled));
+            let text = (!is_known).then(|| text(&vocabulary, config, (&prompt, fork), &sampled));
             Some(ForkDraw {
                 answer: index,
                 is_right: answer.is_right(),
@@ -114,13 +115,13 @@ impl ForkChoice {
 /// Returns the beginning of an answer up to the choice, as a pane would have recorded it. Of the tokens
 /// before the choice only the ids are known, and only those are read.
 fn text(
-    results: &TaskResults,
+    vocabulary: &Arc<Vocabulary>,
     config: GenerationConfig,
     (prompt, fork): (&Arc<PromptRecord>, &Fork),
     sampled: &Sampled,
 ) -> Generation {
     let models = TextModels {
-        vocabulary: Arc::clone(results.vocabulary()),
+        vocabulary: Arc::clone(vocabulary),
         ..TextModels::default()
     };
     let mut text = Generation::begin(String::new(), config, Arc::clone(prompt), models);
@@ -128,7 +129,7 @@ fn text(
     for token in fork.shared.iter().chain([&sampled.token]) {
         text.steps.push(Step {
             token: *token,
-            piece: results.vocabulary().piece(*token),
+            piece: vocabulary.piece(*token),
             trace: Arc::clone(&trace),
             time: StepTime::default(),
             draft: None,

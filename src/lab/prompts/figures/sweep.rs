@@ -65,7 +65,7 @@ impl TaskSweep {
     pub fn base_of(panes: &[JudgedPane]) -> Option<usize> {
         panes
             .iter()
-            .rposition(|pane| pane.chain.leaves_chance() && pane.served.is_none())
+            .rposition(|pane| pane.chain.leaves_chance() && pane.served().is_none())
     }
 
     /// Returns the number of panes, whose settings come before.
@@ -128,7 +128,7 @@ impl TaskSweep {
     /// Returns the tasks whose probability is known at all values.
     pub fn exact_tasks(&self, results: &TaskResults) -> Vec<usize> {
         let is_known = |task: &usize| {
-            let exact = results.exact(*task);
+            let exact = results.exact(*task, self.first);
             let shares = exact.and_then(|exact| exact.shares.get(self.first..));
             shares.is_some_and(|shares| shares.iter().all(Option::is_some))
         };

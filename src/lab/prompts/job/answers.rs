@@ -29,7 +29,7 @@ impl AnswerGroup {
     /// Divides settings into groups. Fails if answers can't be drawn under one of them.
     pub(super) fn all(plan: &TasksPlan) -> Result<Vec<Self>, Refusal> {
         let mut groups: Vec<Self> = Vec::new();
-        for (index, chain) in plan.local() {
+        for (index, chain) in plan.drawn_here() {
             let way = match MANY_TEXTS.lacks(chain) {
                 Some(Need::SeveralTexts) => Way::AsPanes,
                 _ => Way::SharedRows,

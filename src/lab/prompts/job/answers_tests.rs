@@ -43,11 +43,12 @@ fn answers(settings: &[&str]) -> Result<Vec<Vec<SweepText>>, EngineError> {
                 prompt: PromptText::raw(prompt),
                 right: vec![" there was".to_owned()],
             })
-            .to_vec(),
+            .into(),
         drawn: chains.clone(),
         n_answers: 3,
         exact: chains,
-        served: Vec::new(),
+        elsewhere: Vec::new(),
+        part: 0,
         seed: 42,
         limits: limits(),
     };

@@ -16,10 +16,6 @@ const N_TOGETHER: usize = 8;
 /// How many probabilities of spellings are kept for show, over all tasks.
 const N_MAX_SPELLED: usize = 16_000_000;
 
-/// Why answers of a server have no probability.
-const SERVED: &str =
-    "A server reports only part of each distribution, so its answers can only be drawn";
-
 /// The chains under which answers have a probability that can be computed.
 pub(super) struct ExactChains {
     /// `None` for the chains without one.
@@ -35,9 +31,8 @@ impl ExactChains {
         let mut refusal = None;
         let mut likelihoods = Vec::new();
         for (index, chain) in plan.exact.iter().enumerate() {
-            if plan.served.contains(&index) {
+            if plan.elsewhere.contains(&index) {
                 likelihoods.push(None);
-                refusal = refusal.or(Some(SERVED.to_owned()));
                 continue;
             }
             let chain = model.spelled(chain)?;

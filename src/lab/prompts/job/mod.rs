@@ -34,7 +34,7 @@ impl JobPlan for TasksPlan {
         model: &LoadedModel,
         _other: Option<LoadedModel>,
     ) -> Result<Box<dyn Job>, EngineError> {
-        for (_, chain) in self.local() {
+        for (_, chain) in self.drawn_here() {
             // Fails if the model lacks the tags of a thinking budget.
             model.spelled(chain)?;
         }
@@ -186,7 +186,10 @@ impl Job for TasksJob {
             Some(TaskNews::Done { .. }) => Some(TaskNews::Done { secs: self.secs }),
             news => news,
         };
-        Ok(news.map(|news| JobUpdate::reported(TaskUpdate { task, news })))
+        Ok(news.map(|news| {
+            let part = self.plan.part;
+            JobUpdate::reported(TaskUpdate { task, part, news })
+        }))
     }
 
     fn retire(self: Box<Self>, context: &mut JobContext<'_>) {

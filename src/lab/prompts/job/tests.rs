@@ -34,11 +34,13 @@ fn plan(prompt: &str, right: &[&str], stops: &[&str]) -> TasksPlan {
         tasks: vec![TaskText {
             prompt: PromptText::raw(prompt),
             right: right.iter().map(ToString::to_string).collect(),
-        }],
+        }]
+        .into(),
         drawn: Vec::new(),
         n_answers: 0,
         exact: chains,
-        served: Vec::new(),
+        elsewhere: Vec::new(),
+        part: 0,
         seed: 42,
         limits: Limits {
             max_new_tokens: 8,
@@ -222,10 +224,11 @@ fn answers_that_are_drawn_are_right_as_often_as_their_probability_says() {
 #[test]
 fn a_task_that_cannot_be_answered_does_not_stop_the_others() {
     let mut plan = plan("", &["a"], &["."]);
-    plan.tasks.push(TaskText {
+    let next = TaskText {
         prompt: PromptText::raw("Once"),
         right: Vec::new(),
-    });
+    };
+    plan.tasks = [&plan.tasks[..], &[next]].concat().into();
     plan.drawn = vec![ChainConfig::greedy()];
     plan.n_answers = 4;
     let updates = run(&plan);
@@ -288,7 +291,7 @@ fn a_drawn_sweep_agrees_with_the_exact_curve() {
                 prompt: PromptText::raw(prompt),
                 right: right.map(str::to_owned).to_vec(),
             })
-            .to_vec(),
+            .into(),
         drawn: chains.clone(),
         n_answers: N_ANSWERS,
         exact: chains,

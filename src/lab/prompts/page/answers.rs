@@ -227,7 +227,7 @@ fn facts_ui(ui: &mut Ui, results: &TaskResults, answer: &JudgedAnswer, pane: usi
     };
     let n = counted(answer.tokens.len(), "token");
     let mut facts = vec![format!("{n} · {}", answer.finish_words(&pane.chain))];
-    facts.extend(pane.served_words());
+    facts.extend(pane.host_words());
     for words in facts {
         let words = Face::Small.text(words).color(theme.text_3);
         ui.add(Label::new(words).wrap());

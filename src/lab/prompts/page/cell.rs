@@ -156,7 +156,7 @@ fn expected(task: &Task) -> String {
 
 /// Says how likely a right answer is, or why that can't be computed.
 pub(super) fn exact_ui(ui: &mut Ui, results: &TaskResults, task: usize, pane: usize) {
-    let Some(exact) = results.exact(task) else {
+    let Some(exact) = results.exact(task, pane) else {
         return;
     };
     let words = match (results.exact_share(task, pane), &exact.refusal) {

@@ -5,6 +5,7 @@ use egui::{Label, Sense, Ui, vec2};
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
 use crate::design::widgets::Button;
+use crate::generation::Vocabulary;
 use crate::lab::LabCommand;
 use crate::lab::prompts::PromptsCommand;
 use crate::lab::prompts::figures::{ForkChoice, TaskResults};
@@ -41,7 +42,7 @@ pub(super) fn show(
                 commands.push(Command::Lab(LabCommand::Prompts(command)));
             }
         }
-        Some((_, Some(choice))) => explained_ui(ui, results, choice),
+        Some((_, Some(choice))) => explained_ui(ui, results.vocabulary_of(at.1), choice),
         Some((RunStatus::Failed { error }, None)) => {
             ui.add(Label::new(small(&capitalize(error))).wrap());
         }
@@ -51,9 +52,8 @@ pub(super) fn show(
     }
 }
 
-fn explained_ui(ui: &mut Ui, results: &TaskResults, choice: &ForkChoice) {
+fn explained_ui(ui: &mut Ui, vocabulary: &Vocabulary, choice: &ForkChoice) {
     let theme = Theme::of(ui);
-    let vocabulary = results.vocabulary();
     let title = "Where right and wrong part";
     ui.label(Face::SmallMedium.text(title).color(theme.text_1));
     let size = vec2(ui.available_width(), CHOICE);

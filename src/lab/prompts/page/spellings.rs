@@ -73,7 +73,7 @@ pub(super) fn show(
                 run.selected_answer = clicked.or(run.selected_answer);
                 let at = (TaskView::AnySetting, (task, settings));
                 choice::show(ui, &run.results, at, fork, commands);
-            } else if let Some(exact) = run.results.exact(task) {
+            } else if let Some(exact) = run.results.exact(task, settings) {
                 ui.separator();
                 why_ui(ui, run, exact, settings);
             }
@@ -156,7 +156,7 @@ fn spelling_ui(ui: &mut Ui, run: &SweepRun, spelling: &Spelling, settings: usize
         ui.spacing_mut().item_spacing = vec2(4.0, 4.0);
         let (probs, end) = spelling.token_probs(settings);
         for (token, prob) in spelling.tokens.iter().zip(probs).take(N_TOKENS) {
-            let piece = run.results.vocabulary().piece(*token);
+            let piece = run.results.vocabulary_of(settings).piece(*token);
             token_ui(ui, &token_word(&piece), Face::Candidate);
             prob_ui(ui, prob);
         }

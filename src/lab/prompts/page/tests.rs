@@ -4,6 +4,7 @@ use egui::{Key, Modifiers, Rect, Vec2, vec2};
 use egui_kittest::kittest::Queryable as _;
 
 use crate::lab::prompts::tests::forks::deliver_fork;
+use crate::lab::prompts::tests::own_models::answered;
 use crate::lab::prompts::tests::served::served_list;
 use crate::lab::prompts::tests::sweeps::{mapped, sweep, swept};
 use crate::lab::prompts::tests::{
@@ -366,4 +367,14 @@ fn a_pane_on_a_server_has_its_column_and_names_its_errors() {
         .select(0, 3);
     window.run_steps(2);
     window.get_by_label("Answered by 127.0.0.1:8080");
+}
+
+#[test]
+fn a_pane_with_its_own_model_has_its_column_and_its_words() {
+    let mut state = answered();
+    let table = state.lab.prompts.runs.table.as_mut().unwrap();
+    table.select(0, 3);
+    let window = window(state);
+    assert!(window.query_all_by_label_contains("2 of 2 right").count() > 0);
+    window.get_by_label("Answered by Other");
 }

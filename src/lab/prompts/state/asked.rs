@@ -6,13 +6,13 @@ use super::parts::RunPart;
 use super::{SweepRun, TaskRuns, TaskView, TasksRun, task_text};
 use crate::decoding::ChainConfig;
 use crate::generation::formatting::pane_letter;
-use crate::generation::{GenerationId, Limits, PaneModel, PromptForm};
+use crate::generation::{GenerationId, Limits, ModelSource, PaneModel, PromptForm};
 use crate::lab::MadeBy;
 use crate::lab::prompts::TasksPlan;
 use crate::lab::prompts::figures::tasks::Task;
 use crate::lab::prompts::figures::{JudgedPane, TaskResults, TaskSweep};
 use crate::lab::prompts::plan::RunSize;
-use crate::state::{AppState, Effect};
+use crate::state::{AppState, Effect, JobRun, Models, RunStatus};
 use crate::worker::Request;
 
 /// What a run is asked to do.
@@ -41,7 +41,7 @@ impl AskedTasks {
                 letter: pane_letter(place),
                 name: pane.settings.name.clone(),
                 chain: pane.settings.chain.clone(),
-                served: chosen.and_then(PaneModel::served).cloned(),
+                host: chosen.cloned(),
                 model: None,
                 not_applied: Vec::new(),
             }
@@ -67,13 +67,18 @@ impl AskedTasks {
         })
     }
 
-    /// Returns what the only run on screen was asked to do.
-    pub(super) fn of_runs(runs: &TaskRuns) -> Option<Self> {
+    /// Returns what the only run on screen was asked to do. `main` is where the main model is from.
+    pub(super) fn of_runs(runs: &TaskRuns, main: &ModelSource) -> Option<Self> {
         let (results, limits) = runs.any()?;
+        let panes = results.panes.iter().cloned().map(|mut pane| {
+            let is_main = |host: &mut PaneModel| host.local() == Some(main);
+            pane.host.take_if(is_main);
+            pane
+        });
         let sweep = runs.sweep.as_ref();
         Some(Self {
             tasks: results.shared_tasks(),
-            panes: results.panes.clone(),
+            panes: panes.collect(),
             n_answers: results.n_answers,
             seed: results.seed,
             limits: limits.clone(),
@@ -96,65 +101,111 @@ impl AskedTasks {
         let texts = self.tasks.iter().map(|task| task_text(task, &self.form));
         let settings = self.panes.iter().chain(cells);
         let chains: Vec<ChainConfig> = settings.map(|pane| pane.chain.clone()).collect();
-        let panes = self.panes.iter().enumerate();
-        let served = panes.filter(|(_, pane)| pane.served.is_some());
         Some(TasksPlan {
             tasks: texts.collect::<Result<_, _>>().ok()?,
+            // Each part leaves out what the others do.
+            elsewhere: Vec::new(),
+            part: 0,
             drawn: match self.n_answers {
                 0 => Vec::new(),
                 _ => chains.clone(),
             },
             exact: chains,
-            served: served.map(|(index, _)| index).collect(),
             n_answers: self.n_answers,
             seed: self.seed,
             limits: self.limits.clone(),
         })
     }
 
-    /// Runs it with the loaded model.
+    /// Runs it with the models that the panes use. Does nothing if the main one is needed and not
+    /// loaded.
     pub(super) fn begin(self, state: &mut AppState) -> Vec<Effect> {
         let cells = self.cells();
-        let (Some(model), Some(plan)) = (state.models.main.ready().cloned(), self.plan(&cells))
-        else {
+        let Some(plan) = self.plan(&cells) else {
             return Vec::new();
         };
+        let main = state.models.main.ready();
+        let vocabulary = main.map(|main| Arc::clone(&main.vocabulary));
+        let models = &state.models;
+        let results = TaskResults::new(
+            self.tasks,
+            self.panes,
+            &plan,
+            vocabulary.unwrap_or_default(),
+        )
+        .with_cells(cells)
+        .with_form(self.form)
+        .with_models(|source| {
+            let ready = models.of_panes.ready(source)?;
+            Some((&ready.info, &ready.vocabulary))
+        });
+        let model = main.filter(|_| results.uses_main());
+        let model = model.map(|main| Arc::clone(&main.info));
+        if results.uses_main() && model.is_none() {
+            return Vec::new();
+        }
         let second = &state.models.second;
         let second_model = plan.exact.iter().find_map(|chain| second.guiding(chain));
         state.last_id += 1;
         let id = GenerationId(state.last_id);
-        let vocabulary = Arc::clone(&model.vocabulary);
-        let results = TaskResults::new(self.tasks, self.panes, &plan, vocabulary)
-            .with_cells(cells)
-            .with_form(self.form);
-        if let Some(curve) = self.curve {
-            state.lab.prompts.runs.sweep = Some(SweepRun {
-                second_model,
-                ..SweepRun::new(id, results, curve, self.limits, model)
-            });
-            return vec![Effect::Send(Request::run_job(id, plan))];
-        }
         let last_id = &mut state.last_id;
-        let parts = RunPart::all(&plan, &results.panes, || {
+        let parts = RunPart::all(&results, || {
             *last_id += 1;
             GenerationId(*last_id)
         });
-        let mut effects = Vec::new();
-        for part in &parts {
-            match &part.server {
-                None => effects.push(Effect::Send(Request::run_job(part.id, plan.clone()))),
-                Some(served) => {
-                    let list = (part.id, Arc::new(part.list(&plan)));
-                    effects.extend(state.answer_list(served, list));
-                }
+        let asked: Vec<Asked> = parts
+            .iter()
+            .map(|part| Asked::of(state, part, &plan))
+            .collect();
+        let runs = &mut state.lab.prompts.runs;
+        match self.curve {
+            Some(curve) => {
+                let run = SweepRun {
+                    second_model,
+                    ..SweepRun::new(id, results, curve, self.limits, model)
+                };
+                runs.sweep = Some(run.with_parts(parts));
+            }
+            None => {
+                let run = TasksRun {
+                    second_model,
+                    ..TasksRun::new(id, results, self.limits, model)
+                };
+                runs.table = Some(run.with_parts(parts));
             }
         }
-        let run = TasksRun {
-            second_model,
-            ..TasksRun::new(id, results, self.limits, model)
-        };
-        state.lab.prompts.runs.table = Some(run.with_parts(parts));
-        effects
+        let effects = asked.into_iter().flat_map(|asked| match asked {
+            Asked::Requested(effects) => effects,
+            Asked::Refused(id, error) => {
+                runs.end(id, RunStatus::Failed { error });
+                Vec::new()
+            }
+        });
+        effects.collect()
+    }
+}
+
+/// What became of the request for a part.
+enum Asked {
+    Requested(Vec<Effect>),
+    /// Its model could not be loaded, in words.
+    Refused(GenerationId, String),
+}
+
+impl Asked {
+    /// Asks the host of a part for its answers.
+    fn of(state: &mut AppState, part: &RunPart, plan: &TasksPlan) -> Self {
+        let request = |source| Effect::Send(Request::run_job_on(source, part.id, part.plan(plan)));
+        Self::Requested(match &part.host {
+            None => vec![request(None)],
+            Some(PaneModel::Local(source)) => match state.models.of_panes.failure(source) {
+                Some(error) => return Self::Refused(part.id, error.to_owned()),
+                None => vec![request(Some(source.clone()))],
+            },
+            Some(PaneModel::Server(served)) => {
+                state.answer_list(served, (part.id, Arc::new(part.list(plan))))
+            }
+        })
     }
 }
 
@@ -173,9 +224,20 @@ impl TaskRuns {
         let sweep = sweep.map(|run| (&run.model, &run.second_model));
         let (model, second) = table.or(sweep)?;
         Some(MadeBy {
-            model: &model.info,
+            model: model.as_deref()?,
             second: second.as_deref(),
         })
+    }
+
+    /// Names a model of panes that the table or, without one, the sweep needs and that is not loaded.
+    pub(super) fn missing_model(&self, models: &Models) -> Option<String> {
+        let (results, _) = self.any()?;
+        let mut sources = results.hosts().flatten().filter_map(PaneModel::local);
+        let is_missing = |source: &&ModelSource| {
+            **source != models.source && models.of_panes.ready(source).is_none()
+        };
+        let missing = sources.find(is_missing)?;
+        Some(format!("Needs {} in a pane", missing.name()))
     }
 
     /// Returns how large the table or, without one, the sweep can become.

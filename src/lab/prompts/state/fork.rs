@@ -1,7 +1,7 @@
 //! The choice at which right and wrong answers part, as the user looks into it.
 
 use super::{AppState, Effect, TaskView, task_text};
-use crate::generation::GenerationId;
+use crate::generation::{GenerationId, PaneModel};
 use crate::lab::prompts::figures::{Fork, ForkChoice, TaskResults};
 use crate::lab::prompts::{ForkFound, ForkPlan};
 use crate::state::RunStatus;
@@ -52,9 +52,10 @@ pub(super) fn explain_fork(
             chain: results.settings_at(settings)?.chain.clone(),
             seeds: seeds.collect(),
         };
-        Some((fork, plan))
+        let host = results.settings_at(settings)?.host.as_ref();
+        Some((fork, plan, host.and_then(PaneModel::local).cloned()))
     });
-    let Some((fork, plan)) = found else {
+    let Some((fork, plan, model)) = found else {
         return Vec::new();
     };
     state.last_id += 1;
@@ -67,5 +68,5 @@ pub(super) fn explain_fork(
         status: RunStatus::Waiting,
         choice: None,
     });
-    vec![Effect::Send(Request::run_job(id, plan))]
+    vec![Effect::Send(Request::run_job_on(model, id, plan))]
 }

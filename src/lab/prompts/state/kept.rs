@@ -6,22 +6,21 @@ use serde::{Deserialize, Serialize};
 
 use super::{SweepRun, TaskRuns, TaskView, TasksRun, task_text};
 use crate::generation::formatting::counted;
-use crate::generation::{ChatSupport, GenerationId, Limits, ModelInfo};
+use crate::generation::{GenerationId, Limits, ModelInfo};
 use crate::lab::ResultFacts;
 use crate::lab::prompts::figures::{KeptTasks, SweepReading, TaskResults, TaskSweep, TasksReading};
-use crate::state::{ReadyModel, RunStatus};
+use crate::state::RunStatus;
 
 /// Answers to tasks as the history keeps them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct KeptAnswers {
     results: KeptTasks,
-    model: ModelInfo,
+    /// The main model, if it answers.
+    model: Option<ModelInfo>,
     /// The model that guides, if settings use guidance.
     second_model: Option<ModelInfo>,
     limits: Limits,
     status: RunStatus,
-    /// How long the engine worked on the tasks, in seconds.
-    secs: f64,
     /// The pane whose other settings all values share, and what was varied; `None` for a table.
     curve: Option<(usize, TaskSweep)>,
 }
@@ -50,7 +49,9 @@ impl TaskRuns {
         let first = results.tasks().first()?;
         let facts = ResultFacts {
             words,
-            model: kept.model.name.clone(),
+            model: results
+                .first_model(kept.model.as_ref())
+                .map_or_else(String::new, |model| model.name.clone()),
             prompt: first.prompt_words(),
         };
         let is_empty = results.n_done().0 == 0 && results.n_tasks_done() == 0;
@@ -67,13 +68,7 @@ impl TaskRuns {
             task_text(task, &results.form)?;
         }
         let second_model = kept.second_model.map(Arc::new);
-        let model = ReadyModel {
-            info: Arc::new(kept.model),
-            vocabulary: Arc::clone(results.vocabulary()),
-            recommended_sampling: None,
-            chat: ChatSupport::Missing,
-            load_warning: None,
-        };
+        let model = kept.model.map(Arc::new);
         // No job has this id.
         let id = GenerationId(0);
         let Some((base, sweep)) = kept.curve else {
@@ -82,7 +77,6 @@ impl TaskRuns {
                 n_tasks_done: results.n_tasks_done(),
                 second_model,
                 status,
-                secs: kept.secs,
                 ..TasksRun::new(id, results, kept.limits, model)
             };
             let runs = Self {
@@ -98,7 +92,6 @@ impl TaskRuns {
             reading: SweepReading::of(&results, &sweep),
             second_model,
             status,
-            secs: kept.secs,
             ..SweepRun::new(id, results, (base, sweep), kept.limits, model)
         };
         let runs = Self {
@@ -112,17 +105,16 @@ impl TaskRuns {
 /// Returns what the history keeps of a table, which a curve completes.
 fn kept(
     results: &TaskResults,
-    model: &ReadyModel,
+    model: Option<&ModelInfo>,
     limits: &Limits,
     status: &RunStatus,
 ) -> KeptAnswers {
     KeptAnswers {
         results: results.kept(),
-        model: ModelInfo::clone(&model.info),
+        model: model.cloned(),
         second_model: None,
         limits: limits.clone(),
         status: status.ended(),
-        secs: 0.0,
         curve: None,
     }
 }
@@ -130,9 +122,13 @@ fn kept(
 impl TasksRun {
     fn kept(&self) -> KeptAnswers {
         KeptAnswers {
-            secs: self.secs,
             second_model: self.second_model.as_deref().cloned(),
-            ..kept(&self.results, &self.model, &self.limits, &self.status)
+            ..kept(
+                &self.results,
+                self.model.as_deref(),
+                &self.limits,
+                &self.status,
+            )
         }
     }
 }
@@ -140,10 +136,14 @@ impl TasksRun {
 impl SweepRun {
     fn kept(&self) -> KeptAnswers {
         KeptAnswers {
-            secs: self.secs,
             second_model: self.second_model.as_deref().cloned(),
             curve: Some((self.base, self.sweep.clone())),
-            ..kept(&self.results, &self.model, &self.limits, &self.status)
+            ..kept(
+                &self.results,
+                self.model.as_deref(),
+                &self.limits,
+                &self.status,
+            )
         }
     }
 }

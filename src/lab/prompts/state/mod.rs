@@ -22,12 +22,12 @@ pub(super) use self::form::task_text;
 pub(super) use self::parts::{RunPart, RunParts};
 use self::prepared::PreparedTasks;
 use crate::generation::formatting::pane_letter;
-use crate::generation::in_sentence;
+use crate::generation::{PaneModel, in_sentence};
 use crate::lab::open_pane::{NewPane, open_pane_with, open_prompt_with};
 use crate::lab::prompts::figures::TaskSweep;
 use crate::lab::prompts::plan::RunSize;
 use crate::lab::{Experiment, Group, LabTab, MadeBy, ResultFacts};
-use crate::state::{AppState, Effect, JobRun, Notice};
+use crate::state::{AppState, Effect, JobRun, Notice, Pane};
 
 /// The list of tasks, and their answers.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -103,11 +103,13 @@ impl Experiment for PromptsTab {
     }
 
     fn again_refusal(state: &AppState) -> Option<String> {
-        state.lab.prompts.runs.size()?.refusal()
+        let runs = &state.lab.prompts.runs;
+        let missing = runs.missing_model(&state.models);
+        missing.or_else(|| runs.size()?.refusal())
     }
 
     fn run_again(state: &mut AppState) -> Vec<Effect> {
-        let asked = AskedTasks::of_runs(&state.lab.prompts.runs);
+        let asked = AskedTasks::of_runs(&state.lab.prompts.runs, &state.models.source);
         asked.map_or_else(Vec::new, |asked| asked.begin(state))
     }
 
@@ -196,7 +198,10 @@ impl PromptsTab {
 
 /// Returns why the tasks can't be run now, or `None` if they can.
 pub(super) fn blocking_reason(state: &AppState) -> Option<String> {
-    if let Some(reason) = state.models.main.blocking_reason() {
+    let main = &state.models.main;
+    let is_needed = |pane: &Pane| state.models.chosen(&pane.settings).is_none();
+    let needs_main = state.panes.is_empty() || state.panes.iter().any(is_needed);
+    if let Some(reason) = main.blocking_reason().filter(|_| needs_main) {
         return Some(reason.to_owned());
     }
     if state.panes.is_empty() {
@@ -219,26 +224,33 @@ pub(super) fn blocking_reason(state: &AppState) -> Option<String> {
     error.or_else(|| hosts_reason(state))
 }
 
-/// Returns why one of the panes can't answer a list where it runs. Servers draw answers; what is
-/// computed needs the main model.
+/// Returns why one of the panes can't answer a list where it runs. A model that could not be loaded
+/// does not keep the other panes from answering.
 fn hosts_reason(state: &AppState) -> Option<String> {
-    if state.lab.prompts.view == TaskView::AnySetting {
-        return state.several_models_reason(&state.panes);
-    }
-    let mut chosen = state.panes.iter().filter_map(|pane| {
-        let model = state.models.chosen(&pane.settings)?;
-        Some((pane, model))
-    });
-    chosen.find_map(|(pane, model)| {
+    let is_sweep = state.lab.prompts.view == TaskView::AnySetting;
+    let mut reasons = Vec::new();
+    for pane in &state.panes {
         let letter = pane_letter(pane.place);
-        if model.served().is_none() {
+        let chosen = state.models.chosen(&pane.settings);
+        if is_sweep && chosen.is_some_and(|model| model.served().is_some()) {
             return Some(format!(
-                "A list runs with the main model and on servers, but {letter} uses another model"
+                "Any setting runs on this computer only, but {letter} runs on a server"
             ));
         }
-        let reason = state.models.own_blocking_reason(pane, state.prompt.mode)?;
-        Some(format!("{letter}: {}", in_sentence(&reason)))
-    })
+        let reason = state.models.own_blocking_reason(pane, state.prompt.mode);
+        let reason = reason.map(|reason| format!("{letter}: {}", in_sentence(&reason)));
+        let source = chosen.and_then(PaneModel::local);
+        let has_failed = source.is_some_and(|it| state.models.of_panes.failure(it).is_some());
+        if reason.is_some() && (is_sweep || !has_failed) {
+            return reason;
+        }
+        reasons.push(reason);
+    }
+    reasons
+        .into_iter()
+        .collect::<Option<Vec<_>>>()?
+        .into_iter()
+        .next()
 }
 
 /// Returns why a run can't have what is varied, or this size.

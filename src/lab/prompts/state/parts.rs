@@ -1,8 +1,7 @@
-//! The parts of a run: the engine and each server answer all tasks, each under their own settings.
+//! The parts of a run: each model on this computer and each server answer all tasks, each under their
+//! own settings.
 
-use std::sync::Arc;
-
-use crate::generation::{FinishReason, GenerationId, PaneModel, ServedModel, ServedText};
+use crate::generation::{GenerationId, ModelSource, PaneModel, ServedModel, ServedText};
 use crate::lab::open_pane::NewPane;
 use crate::lab::prompts::figures::{JudgedPane, TaskResults};
 use crate::lab::prompts::{TaskNews, TaskUpdate, TasksPlan, task_seed};
@@ -13,35 +12,51 @@ use crate::worker::{JobReport, ListPlan, ListReport, ListedPrompt, ListedSetting
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::lab::prompts) struct RunPart {
     pub id: GenerationId,
-    /// `None` for the engine.
-    pub server: Option<ServedModel>,
+    /// `None` for the main model.
+    pub host: Option<PaneModel>,
+    /// Its index among the hosts of the results.
+    index: usize,
     /// The indices of the settings under which it answers.
     settings: Vec<usize>,
     /// Whether it has done each task.
     is_done: Vec<bool>,
+    /// How long it has worked on those that it has done, in seconds.
+    secs: f64,
 }
 
 impl RunPart {
-    /// Divides a run: what the engine does comes first, then a part for each server.
+    /// Divides a run: what the main model does comes first, and what servers do comes last.
     pub(in crate::lab::prompts) fn all(
-        plan: &TasksPlan,
-        panes: &[JudgedPane],
+        results: &TaskResults,
         mut new_id: impl FnMut() -> GenerationId,
     ) -> Vec<Self> {
-        let mut parts: Vec<Self> = Vec::new();
-        for (index, pane) in panes.iter().enumerate() {
-            match parts.iter_mut().find(|part| part.server == pane.served) {
-                Some(part) => part.settings.push(index),
-                None => parts.push(Self {
-                    id: new_id(),
-                    server: pane.served.clone(),
-                    settings: vec![index],
-                    is_done: vec![false; plan.tasks.len()],
-                }),
+        let parts = results.hosts().enumerate().map(|(index, host)| {
+            let settings = results.settings().enumerate();
+            let own = settings.filter(|(_, settings)| settings.host.as_ref() == host);
+            Self {
+                id: new_id(),
+                host: host.cloned(),
+                index,
+                settings: own.map(|(index, _)| index).collect(),
+                is_done: vec![false; results.tasks().len()],
+                secs: 0.0,
             }
+        });
+        parts.collect()
+    }
+
+    fn server(&self) -> Option<&ServedModel> {
+        self.host.as_ref()?.served()
+    }
+
+    /// Returns what a model on this computer is asked to do.
+    pub(in crate::lab::prompts) fn plan(&self, plan: &TasksPlan) -> TasksPlan {
+        let all = 0..plan.exact.len();
+        TasksPlan {
+            elsewhere: all.filter(|index| !self.settings.contains(index)).collect(),
+            part: self.index,
+            ..plan.clone()
         }
-        parts.sort_by_key(|part| part.server.is_some());
-        parts
     }
 
     /// Returns what a server is asked to do.
@@ -88,27 +103,20 @@ impl RunPart {
             }
             ListReport::Done { prompt, secs } => (prompt, TaskNews::Done { secs }),
         };
-        Some(TaskUpdate { task, news })
+        let part = self.index;
+        Some(TaskUpdate { task, part, news })
     }
 
     /// Returns the updates that end all tasks that it has not done.
     fn failed(&self, error: &str) -> Vec<TaskUpdate> {
         let tasks = self.is_done.iter().enumerate();
         let left = tasks.filter(|(_, is_done)| !**is_done);
-        let updates = left.flat_map(|(task, _)| {
-            let answers = self.settings.iter().map(|settings| {
-                TaskNews::Served(ServedText {
-                    settings: *settings,
-                    seed: 0,
-                    rendered: Arc::from(""),
-                    pieces: Vec::new(),
-                    measures: Vec::new(),
-                    finish: FinishReason::failed(error),
-                    secs: 0.0,
-                })
-            });
-            let news = answers.chain([TaskNews::Done { secs: 0.0 }]);
-            news.map(move |news| TaskUpdate { task, news })
+        let updates = left.map(|(task, _)| TaskUpdate {
+            task,
+            part: self.index,
+            news: TaskNews::Refused {
+                error: error.to_owned(),
+            },
         });
         updates.collect()
     }
@@ -140,7 +148,33 @@ impl RunParts {
     /// Returns the server of a part, or `None` for the engine.
     pub(in crate::lab::prompts) fn server_of(&self, id: GenerationId) -> Option<&ServedModel> {
         let part = self.running.iter().find(|part| part.id == id)?;
-        part.server.as_ref()
+        part.server()
+    }
+
+    /// Returns the models on this computer that parts need besides the main one.
+    pub(super) fn models_of_panes(&self) -> Vec<&ModelSource> {
+        let hosts = self.running.iter().filter_map(|part| part.host.as_ref());
+        hosts.filter_map(PaneModel::local).collect()
+    }
+
+    /// Estimates how many seconds are left from the tasks so far. Models on this computer take
+    /// turns, while each server works at the same time. `None` while too little is known.
+    pub(super) fn secs_left(&self) -> Option<f64> {
+        let mut local = 0.0;
+        let mut longest: f64 = 0.0;
+        for part in &self.running {
+            let n_done = part.is_done.iter().filter(|is_done| **is_done).count();
+            if n_done < 2 {
+                return None;
+            }
+            let n_left = part.is_done.len() - n_done;
+            let secs = part.secs / n_done as f64 * n_left as f64;
+            match part.server() {
+                Some(_) => longest = longest.max(secs),
+                None => local += secs,
+            }
+        }
+        Some(longest.max(local))
     }
 
     /// Reads a report of a part. Returns what it says about a task.
@@ -151,10 +185,13 @@ impl RunParts {
         results: &mut TaskResults,
     ) -> Option<TaskUpdate> {
         let part = self.running.iter_mut().find(|part| part.id == id)?;
-        let update = match &part.server {
+        let update = match part.server() {
             None => report.take()?,
             Some(_) => part.served(report.take()?, results)?,
         };
+        if let TaskNews::Done { secs } = update.news {
+            part.secs += secs;
+        }
         if matches!(
             update.news,
             TaskNews::Done { .. } | TaskNews::Refused { .. }
@@ -198,12 +235,12 @@ const fn rank(status: &RunStatus) -> u8 {
 }
 
 impl NewPane {
-    /// Returns a pane with settings of a run, and the server that answered under them.
+    /// Returns a pane with settings of a run, and the server or other model that answered under them.
     pub(super) fn of(settings: JudgedPane, seed: u64) -> Self {
         Self {
             chain: settings.chain,
             seed,
-            model: settings.served.map(PaneModel::Server),
+            model: settings.host,
         }
     }
 }

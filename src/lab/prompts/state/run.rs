@@ -5,10 +5,10 @@ use std::sync::Arc;
 use super::parts::{RunPart, RunParts};
 use super::{ForkRun, TaskView};
 use crate::generation::formatting::{counted, grouped};
-use crate::generation::{GenerationId, Limits, ModelInfo, ServedModel};
+use crate::generation::{GenerationId, Limits, ModelInfo, ModelSource, ServedModel};
 use crate::lab::prompts::figures::{SweepReading, TaskResults, TaskSweep, TasksReading};
-use crate::lab::prompts::{ForkFound, TaskNews, TaskUpdate};
-use crate::state::{JobRun, ReadyModel, RunStatus};
+use crate::lab::prompts::{ForkFound, TaskUpdate};
+use crate::state::{JobRun, RunStatus};
 use crate::worker::JobReport;
 
 /// Answers to tasks, as far as they were drawn.
@@ -18,15 +18,14 @@ pub struct TasksRun {
     pub(super) id: GenerationId,
     pub(super) parts: RunParts,
     pub results: TaskResults,
-    pub model: ReadyModel,
+    /// The main model, if it answers.
+    pub model: Option<Arc<ModelInfo>>,
     /// The model that guides, if settings use guidance.
     pub(super) second_model: Option<Arc<ModelInfo>>,
     pub limits: Limits,
     /// What the answers say. Computed when a task is done, not in every frame.
     pub reading: TasksReading,
     pub status: RunStatus,
-    /// How long the engine has worked on the tasks that are done, in seconds.
-    pub(super) secs: f64,
     pub(super) n_tasks_done: usize,
     /// The selected task and pane.
     pub selected: Option<(usize, usize)>,
@@ -39,7 +38,7 @@ impl TasksRun {
         id: GenerationId,
         results: TaskResults,
         limits: Limits,
-        model: ReadyModel,
+        model: Option<Arc<ModelInfo>>,
     ) -> Self {
         Self {
             id,
@@ -50,14 +49,13 @@ impl TasksRun {
             second_model: None,
             limits,
             status: RunStatus::Waiting,
-            secs: 0.0,
             n_tasks_done: 0,
             selected: None,
             selected_answer: None,
         }
     }
 
-    /// Divides the run among the engine and servers.
+    /// Divides the run among models and servers.
     pub(super) fn with_parts(self, parts: Vec<RunPart>) -> Self {
         Self {
             parts: RunParts::new(parts),
@@ -76,19 +74,13 @@ impl TasksRun {
         let of_all = format!("{} of {}", grouped(done as f64), counted(all, "answer"));
         match self.status {
             RunStatus::Complete => counted(done, "answer"),
-            RunStatus::Waiting | RunStatus::Running => match self.secs_left() {
+            RunStatus::Waiting | RunStatus::Running => match self.parts.secs_left() {
                 Some(secs) => format!("{of_all}, about {:.0} s left", secs.max(1.0)),
                 None => of_all,
             },
             RunStatus::Stopped => format!("Stopped after {of_all}"),
             RunStatus::Failed { .. } => format!("Failed after {of_all}"),
         }
-    }
-
-    /// Estimates how many seconds are left from the tasks so far.
-    fn secs_left(&self) -> Option<f64> {
-        let n_left = self.results.tasks().len().saturating_sub(self.n_tasks_done);
-        (self.n_tasks_done >= 2).then(|| self.secs / self.n_tasks_done as f64 * n_left as f64)
     }
 
     /// Returns how much is done, from 0 to 1.
@@ -128,15 +120,9 @@ impl TasksRun {
     }
 
     fn add(&mut self, update: TaskUpdate) {
-        let secs = match update.news {
-            TaskNews::Done { secs } => secs,
-            _ => 0.0,
-        };
         self.results.add(update);
         let n_done = self.results.n_tasks_done();
         if n_done > self.n_tasks_done {
-            // Parts work at the same time, so the last one's time counts.
-            self.secs += secs;
             self.n_tasks_done = n_done;
             self.reading.advance(&self.results);
         }
@@ -154,6 +140,10 @@ impl JobRun for TasksRun {
 
     fn server_of(&self, id: GenerationId) -> Option<&ServedModel> {
         self.parts.server_of(id)
+    }
+
+    fn models_of_panes(&self) -> Vec<&ModelSource> {
+        self.parts.models_of_panes()
     }
 
     fn on_report(&mut self, id: GenerationId, report: JobReport) {
@@ -179,6 +169,7 @@ impl JobRun for TasksRun {
 #[derive(Debug, Clone, PartialEq)]
 pub struct SweepRun {
     pub(super) id: GenerationId,
+    pub(super) parts: RunParts,
     /// Its cells are the settings at each value.
     pub results: TaskResults,
     /// The index of the pane whose other settings all values share.
@@ -186,13 +177,12 @@ pub struct SweepRun {
     pub sweep: TaskSweep,
     /// What the sweep shows. Computed when tasks are done, not in every frame.
     pub reading: SweepReading,
-    pub model: ReadyModel,
+    /// The main model, if it answers.
+    pub model: Option<Arc<ModelInfo>>,
     /// The model that guides, if settings use guidance.
     pub(super) second_model: Option<Arc<ModelInfo>>,
     pub limits: Limits,
     pub status: RunStatus,
-    /// How long the engine has worked on the tasks that are done, in seconds.
-    pub(super) secs: f64,
     /// The selected task.
     pub selected: Option<usize>,
     /// The selected cell.
@@ -207,10 +197,11 @@ impl SweepRun {
         results: TaskResults,
         (base, sweep): (usize, TaskSweep),
         limits: Limits,
-        model: ReadyModel,
+        model: Option<Arc<ModelInfo>>,
     ) -> Self {
         Self {
             id,
+            parts: RunParts::default(),
             results,
             base,
             sweep,
@@ -219,10 +210,17 @@ impl SweepRun {
             second_model: None,
             limits,
             status: RunStatus::Waiting,
-            secs: 0.0,
             selected: None,
             selected_cell: None,
             selected_answer: None,
+        }
+    }
+
+    /// Divides the run among models.
+    pub(super) fn with_parts(self, parts: Vec<RunPart>) -> Self {
+        Self {
+            parts: RunParts::new(parts),
+            ..self
         }
     }
 
@@ -243,11 +241,13 @@ impl SweepRun {
         let of_all = format!("{} of {}", grouped(done as f64), counted(n, "task"));
         match self.status {
             RunStatus::Complete => counted(n, "task"),
-            RunStatus::Waiting | RunStatus::Running if self.is_drawn() && done >= 2 => {
-                let secs = self.secs / done as f64 * n.saturating_sub(done) as f64;
-                format!("{of_all}, about {:.0} s left", secs.max(1.0))
+            RunStatus::Waiting | RunStatus::Running => {
+                let secs = self.parts.secs_left().filter(|_| self.is_drawn());
+                match secs {
+                    Some(secs) => format!("{of_all}, about {:.0} s left", secs.max(1.0)),
+                    None => of_all,
+                }
             }
-            RunStatus::Waiting | RunStatus::Running => of_all,
             RunStatus::Stopped => format!("Stopped after {of_all}"),
             RunStatus::Failed { .. } => format!("Failed after {of_all}"),
         }
@@ -340,24 +340,30 @@ impl JobRun for SweepRun {
     }
 
     fn running_jobs(&self) -> Vec<GenerationId> {
-        self.is_running().then_some(self.id).into_iter().collect()
+        self.parts.ids()
     }
 
-    fn on_report(&mut self, _id: GenerationId, report: JobReport) {
+    fn models_of_panes(&self) -> Vec<&ModelSource> {
+        self.parts.models_of_panes()
+    }
+
+    fn on_report(&mut self, id: GenerationId, report: JobReport) {
         self.status.begin();
-        let Some(update): Option<TaskUpdate> = report.take() else {
-            return;
-        };
-        if let TaskNews::Done { secs } = update.news {
-            self.secs += secs;
+        if let Some(update) = self.parts.read(id, report, &mut self.results) {
+            self.results.add(update);
+            self.reading.advance(&self.results, &self.sweep);
         }
-        self.results.add(update);
-        self.reading.advance(&self.results, &self.sweep);
     }
 
-    fn end(&mut self, _id: GenerationId, status: RunStatus) {
-        self.status = status;
-        self.reading = SweepReading::of(&self.results, &self.sweep);
+    fn end(&mut self, id: GenerationId, status: RunStatus) {
+        let (missing, ended) = self.parts.end(id, status);
+        for update in missing {
+            self.results.add(update);
+        }
+        if let Some(status) = ended {
+            self.status = status;
+            self.reading = SweepReading::of(&self.results, &self.sweep);
+        }
     }
 }
 
@@ -400,7 +406,8 @@ impl TaskRuns {
         {
             return Some(table);
         }
-        let sweep = self.sweep.as_mut().filter(|run| run.id == id);
+        let sweep = self.sweep.as_mut();
+        let sweep = sweep.filter(|run| run.running_jobs().contains(&id));
         sweep.map(|run| run as _)
     }
 }
@@ -421,6 +428,11 @@ impl JobRun for TaskRuns {
 
     fn server_of(&self, id: GenerationId) -> Option<&ServedModel> {
         self.table.as_ref()?.server_of(id)
+    }
+
+    fn models_of_panes(&self) -> Vec<&ModelSource> {
+        let all = self.all().into_iter();
+        all.flat_map(JobRun::models_of_panes).collect()
     }
 
     fn on_report(&mut self, id: GenerationId, report: JobReport) {

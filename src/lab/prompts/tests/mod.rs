@@ -3,6 +3,7 @@
 mod again;
 pub(super) mod forks;
 mod long_lists;
+pub(super) mod own_models;
 pub(super) mod served;
 pub(super) mod sweeps;
 
@@ -64,7 +65,15 @@ pub(super) fn start(state: &mut AppState) -> (GenerationId, TasksPlan) {
 }
 
 pub(super) fn deliver(state: &mut AppState, id: GenerationId, task: usize, news: TaskNews) {
-    report(state, id, TaskUpdate { task, news });
+    report(
+        state,
+        id,
+        TaskUpdate {
+            task,
+            part: 0,
+            news,
+        },
+    );
 }
 
 /// Delivers one answer of a pane: a word and the end of the text.
@@ -281,7 +290,7 @@ fn answers_and_curves_are_kept_and_shown_again_as_they_were() {
         let answers = before.results.answers(task, pane);
         assert_eq!(after.results.answers(task, pane), answers);
     }
-    let piece = |run: &TasksRun| run.results.vocabulary().piece(TokenId(VENUS));
+    let piece = |run: &TasksRun| run.results.vocabulary_of(0).piece(TokenId(VENUS));
     assert_eq!(piece(after), piece(before));
 
     let state = computed();
@@ -300,7 +309,7 @@ fn answers_that_do_not_fit_their_tasks_are_not_shown() {
     let damages: [Damage; 4] = [
         |json| json["results"]["tasks"].as_array_mut().unwrap().clear(),
         |json| json["results"]["panes"].as_array_mut().unwrap().clear(),
-        |json| json["results"]["pieces"][0][0] = 4_000_000_000_u32.into(),
+        |json| json["results"]["pieces"][0][0][0] = 4_000_000_000_u32.into(),
         |json| json["curve"][0] = 99.into(),
     ];
     for damage in damages {
@@ -325,7 +334,7 @@ fn a_picture_shows_the_table_or_the_curve() {
         let record = TasksRecord {
             results: curve.map_or(&run.results, |curve| &curve.results),
             reading: &run.reading,
-            model: &run.model.info,
+            model: run.model.as_deref(),
             limits: &run.limits,
             sweep: curve.map(|run| (&run.sweep, &run.reading)),
         };

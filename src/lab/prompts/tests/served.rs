@@ -10,11 +10,9 @@ use crate::lab::prompts::{PromptsCommand, TaskView, TasksPlan};
 use crate::lab::{LabCommand, LabTab};
 use crate::state::tests::{planned, update_job};
 use crate::state::{AppState, Effect, RunStatus};
-use crate::worker::{
-    JobUpdate, ListPlan, ListReport, ModelSource, Request, ServerEvent, ServerRequest,
-};
+use crate::worker::{JobUpdate, ListPlan, ListReport, Request, ServerEvent, ServerRequest};
 
-fn served() -> ServedModel {
+pub(super) fn served() -> ServedModel {
     ServedModel {
         address: "http://127.0.0.1:8080".to_owned(),
         model: None,
@@ -119,8 +117,8 @@ fn the_engine_and_the_server_answer_their_own_panes() {
     let mut state = with_served();
     let Asked { engine, server } = start(&mut state);
     assert_eq!(engine.1.drawn.len(), 4);
-    assert_eq!(engine.1.served, [3]);
-    let local: Vec<usize> = engine.1.local().map(|(index, _)| index).collect();
+    assert_eq!(engine.1.elsewhere, [3]);
+    let local: Vec<usize> = engine.1.drawn_here().map(|(index, _)| index).collect();
     assert_eq!(local, [0, 1, 2]);
     let list = &server.1;
     assert_eq!((list.prompts.len(), list.settings.len()), (2, 1));
@@ -217,16 +215,13 @@ fn an_answer_of_a_server_opens_in_a_pane_that_uses_it() {
 }
 
 #[test]
-fn what_needs_the_main_model_is_refused_in_a_sentence() {
+fn what_servers_cannot_compute_is_refused_in_a_sentence() {
     let mut state = with_served();
     assert_eq!(blocking_reason(&state), None);
     state.lab.prompts.view = TaskView::AnySetting;
     let reason = blocking_reason(&state).unwrap();
-    assert!(reason.contains("the main model only"), "{reason}");
-    state.lab.prompts.view = TaskView::Table;
-    let second = state.panes.iter_mut().nth(1).unwrap();
-    let path = std::path::PathBuf::from("other.gguf");
-    second.settings.model = Some(PaneModel::Local(ModelSource::Path(path)));
-    let reason = blocking_reason(&state).unwrap();
-    assert!(reason.contains("B uses another model"), "{reason}");
+    assert_eq!(
+        reason,
+        "Any setting runs on this computer only, but D runs on a server"
+    );
 }

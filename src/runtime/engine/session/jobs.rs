@@ -58,6 +58,12 @@ impl Session {
         !self.jobs.queue.is_empty()
     }
 
+    /// Returns the priority of the job that runs, if there is one.
+    pub fn job_priority(&self) -> Option<JobPriority> {
+        let running = self.jobs.queue.first();
+        running.map(|queued| queued.priority)
+    }
+
     /// Runs one forward pass of the first job, and returns what happened.
     pub fn advance_job(&mut self) -> Option<(GenerationId, JobUpdate)> {
         let queued = self.jobs.queue.first_mut()?;

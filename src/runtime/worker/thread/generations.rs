@@ -173,9 +173,9 @@ where
     }
 
     pub(super) fn stop_all(&mut self) -> Result<(), Disconnected> {
-        let main = self.sessions.main.as_ref();
-        let jobs = main.map(Session::ids_of_pane_jobs).unwrap_or_default();
-        let ids: Vec<GenerationId> = self.sessions.iter().flat_map(Session::ids).collect();
+        let sessions = || self.sessions.iter();
+        let jobs: Vec<GenerationId> = sessions().flat_map(Session::ids_of_pane_jobs).collect();
+        let ids: Vec<GenerationId> = sessions().flat_map(Session::ids).collect();
         ids.into_iter().try_for_each(|id| self.stop(id))?;
         jobs.into_iter().try_for_each(|id| self.stop_job(id))
     }

@@ -1,11 +1,23 @@
-//! The jobs of experiments, which the main model does while no pane is busy.
+//! The jobs of experiments, which models do while no pane is busy.
 
 use super::{EngineThread, NO_MODEL};
-use crate::engine::{AnyPlan, Compute, EngineError, JobUpdate, LoadProgress, LoadedModel, Session};
+use crate::engine::{AnyPlan, Compute, EngineError, JobUpdate, LoadProgress, LoadedModel};
+use crate::generation::hosts::OWN_MODEL;
 use crate::generation::{GenerationId, ModelSource};
 use crate::worker::event_sender::Disconnected;
 use crate::worker::loading::{self, LoadOutcome};
 use crate::worker::{Event, OtherModel, Request};
+
+const NO_PANE_MODEL: &str = "the model is not loaded; a pane must use it";
+
+/// The models of a job.
+#[derive(Clone, Copy)]
+pub(super) struct JobModels<'a> {
+    /// The model of panes that does it; `None` for the main model.
+    pub own: Option<&'a ModelSource>,
+    /// The model that is loaded for it.
+    pub other: Option<&'a OtherModel>,
+}
 
 impl<L> EngineThread<L>
 where
@@ -14,18 +26,29 @@ where
         + Sync
         + 'static,
 {
-    /// Queues a job, or reports why it can't start.
+    /// Queues a job for a model of panes or the main one, or reports why it can't start.
     pub(super) fn run_job(
         &mut self,
         id: GenerationId,
         plan: &AnyPlan,
-        other: Option<&OtherModel>,
+        models: JobModels<'_>,
     ) -> Result<(), Disconnected> {
         let mut chains = plan.chains().iter();
-        let end = match chains.find_map(|chain| chain.validate().err()) {
+        let invalid = chains.find_map(|chain| {
+            let valid = chain.validate().map_err(|error| error.to_string());
+            let fits = valid.and_then(|()| match models.own {
+                Some(_) => OWN_MODEL.check(chain).map_err(|error| error.to_string()),
+                None => Ok(()),
+            });
+            fits.err()
+        });
+        let end = match invalid {
             Some(invalid) => Some(JobUpdate::failed(invalid)),
-            None if self.sessions.main.is_none() => Some(JobUpdate::failed(NO_MODEL)),
-            None => self.queue_job(id, plan, other)?,
+            None if self.sessions.of(models.own).is_none() => {
+                let missing = models.own.map_or(NO_MODEL, |_| NO_PANE_MODEL);
+                Some(JobUpdate::failed(missing))
+            }
+            None => self.queue_job(id, plan, models)?,
         };
         end.map_or(Ok(()), |update| self.events.send(Event::Job { id, update }))
     }
@@ -36,15 +59,19 @@ where
         &mut self,
         id: GenerationId,
         plan: &AnyPlan,
-        other: Option<&OtherModel>,
+        models: JobModels<'_>,
     ) -> Result<Option<JobUpdate>, Disconnected> {
-        let other = match other.map(|other| self.load_other(id, other)).transpose()? {
+        let other = match models
+            .other
+            .map(|other| self.load_other(id, other))
+            .transpose()?
+        {
             Some(LoadOutcome::Loaded(model)) => Some(*model),
             Some(LoadOutcome::Cancelled) => return Ok(Some(JobUpdate::Stopped)),
             Some(LoadOutcome::Failed(error)) => return Ok(Some(JobUpdate::failed(error))),
             None => None,
         };
-        let session = self.sessions.main.as_mut();
+        let session = self.sessions.of_mut(models.own);
         let queued = session.map(|session| session.run_job(id, &**plan, other));
         Ok(queued.and_then(Result::err).map(JobUpdate::failed))
     }
@@ -67,16 +94,14 @@ where
 
     /// Runs one forward pass of the job that is next.
     pub(super) fn advance_job(&mut self) -> Result<(), Disconnected> {
-        let session = self.sessions.main.as_mut();
-        let advanced = session.and_then(Session::advance_job);
+        let advanced = self.sessions.advance_job();
         advanced.map_or(Ok(()), |(id, update)| {
             self.events.send(Event::Job { id, update })
         })
     }
 
     pub(super) fn stop_job(&mut self, id: GenerationId) -> Result<(), Disconnected> {
-        let session = self.sessions.main.as_mut();
-        if session.is_some_and(|session| session.stop_job(id)) {
+        if self.sessions.iter_mut().any(|session| session.stop_job(id)) {
             let update = JobUpdate::Stopped;
             self.events.send(Event::Job { id, update })?;
         }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
+use self::jobs::JobModels;
 use super::beside::Beside;
 use super::event_sender::{Disconnected, EventSender};
 use super::incoming::{IncomingRequests, TimedRequest};
@@ -93,8 +94,7 @@ where
     }
 
     fn has_work(&self) -> bool {
-        let main = self.sessions.main.as_ref();
-        self.sessions.any_busy() || main.is_some_and(Session::has_jobs)
+        self.sessions.any_busy() || self.sessions.iter().any(Session::has_jobs)
     }
 
     /// Waits until the next decode step is due or a request arrives. Returns whether it waited.
@@ -186,7 +186,15 @@ where
                 self.pacer.set_interval(interval);
                 Ok(())
             }
-            Request::RunJob { id, plan, other } => self.run_job(id, &plan, other.as_ref()),
+            Request::RunJob {
+                id,
+                plan,
+                model,
+                other,
+            } => {
+                let (own, other) = (model.as_ref(), other.as_ref());
+                self.run_job(id, &plan, JobModels { own, other })
+            }
             Request::StopJob(id) => self.stop_job(id),
             Request::Score {
                 text,

@@ -178,7 +178,9 @@ where
     fn stop_pane_model(&mut self, source: &ModelSource) -> Result<(), Disconnected> {
         let session = self.sessions.of(Some(source));
         let ids = session.map(Session::ids).unwrap_or_default();
-        ids.into_iter().try_for_each(|id| self.stop(id))
+        let jobs = session.map(Session::job_ids).unwrap_or_default();
+        ids.into_iter().try_for_each(|id| self.stop(id))?;
+        jobs.into_iter().try_for_each(|id| self.stop_job(id))
     }
 
     /// Returns the device and settings for the next model. Opens the device on first use, and

@@ -9,13 +9,21 @@ use crate::lab::prompts::{TaskNews, TaskUpdate, task_seed};
 impl TaskResults {
     /// Adds what the engine reports.
     pub fn add(&mut self, update: TaskUpdate) {
-        let TaskUpdate { task, news } = update;
+        let TaskUpdate { task, part, news } = update;
         let Some(found) = self.found.get_mut(task) else {
             return;
         };
         match news {
-            TaskNews::Read(prompt) => found.prompt = Some(prompt),
-            TaskNews::Exact(exact) => found.exact = Some(exact),
+            TaskNews::Read(prompt) => {
+                if let Some(part) = found.parts.get_mut(part) {
+                    part.prompt = Some(prompt);
+                }
+            }
+            TaskNews::Exact(exact) => {
+                if let Some(part) = found.parts.get_mut(part) {
+                    part.exact = Some(exact);
+                }
+            }
             TaskNews::Answered(texts) => {
                 for text in texts {
                     match text.finish {
@@ -28,6 +36,10 @@ impl TaskResults {
                 FinishReason::Failed { error } => self.note_missing(task, answer.settings, error),
                 _ => self.judge_served(task, answer),
             },
+            TaskNews::Refused { error } if self.hosts.len() > 1 => {
+                self.note_part_missing(task, part, &error);
+                self.end_part(task);
+            }
             TaskNews::Refused { error } => {
                 found.error = Some(error);
                 self.counts.refused += 1;
@@ -41,11 +53,25 @@ impl TaskResults {
                     self.note_secs(task, index, secs_per_token);
                 }
             }
-            TaskNews::Done { .. } => {
-                found.n_parts_done += 1;
-                if found.n_parts_done >= self.n_parts {
-                    self.end(task);
-                }
+            TaskNews::Done { .. } => self.end_part(task),
+        }
+    }
+
+    /// Notes that a part of the run can't answer a task.
+    fn note_part_missing(&mut self, task: usize, part: usize, error: &str) {
+        let n_settings = self.settings().count();
+        let of_part = (0..n_settings).filter(|settings| self.host_index(*settings) == Some(part));
+        for settings in of_part.collect::<Vec<_>>() {
+            self.note_missing(task, settings, error.to_owned());
+        }
+    }
+
+    /// Notes that a part of the run has done a task.
+    fn end_part(&mut self, task: usize) {
+        if let Some(found) = self.found.get_mut(task) {
+            found.n_parts_done += 1;
+            if found.n_parts_done >= self.hosts.len() {
+                self.end(task);
             }
         }
     }
@@ -86,10 +112,9 @@ impl TaskResults {
 
     /// Judges an answer of the model.
     fn judge(&mut self, index: usize, text: SweepText) {
-        let found = self.found.get(index);
-        let prompt = found.and_then(|found| found.prompt.as_ref());
+        let prompt = self.prompt(index, text.cell);
         let rendered = prompt.map_or("", |prompt| &prompt.rendered);
-        let answer = AnswerText::of(&text, rendered, &self.vocabulary);
+        let answer = AnswerText::of(&text, rendered, self.vocabulary_of(text.cell));
         self.add_answer(index, text, answer);
     }
 

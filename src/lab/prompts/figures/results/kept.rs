@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Counts, Found, JudgedPane, ServedTokens, SharedText, TaskResults};
+use super::{Counts, Found, JudgedPane, ListHost, ServedTokens, SharedText, TaskResults};
 use crate::decoding::{ChainConfig, TokenId};
 use crate::generation::PromptForm;
 use crate::lab::kept_pieces::KeptPieces;
@@ -21,7 +21,8 @@ pub struct KeptTasks {
     n_answers: usize,
     seed: u64,
     form: PromptForm,
-    pieces: KeptPieces,
+    /// The pieces of the tokens of each host, which servers have none of.
+    pieces: Vec<KeptPieces>,
     /// The pieces of the answers that servers have written.
     #[serde(default)]
     served_pieces: KeptPieces,
@@ -45,10 +46,13 @@ impl Found {
         meant.flat_map(|answer| answer.tokens.iter().copied())
     }
 
-    /// Returns the tokens of the prompt and of the spellings.
-    fn read(&self) -> impl Iterator<Item = TokenId> {
-        let prompt = self.prompt.iter().flat_map(|prompt| &prompt.tokens);
-        let exact = self.exact.iter().flat_map(|exact| &exact.spellings);
+    /// Returns the tokens of the prompt and of the spellings that a part of the run has found.
+    fn read(&self, part: usize) -> impl Iterator<Item = TokenId> {
+        let part = self.parts.get(part);
+        let prompt = part.and_then(|part| part.prompt.as_ref());
+        let prompt = prompt.into_iter().flat_map(|prompt| &prompt.tokens);
+        let exact = part.and_then(|part| part.exact.as_ref());
+        let exact = exact.into_iter().flat_map(|exact| &exact.spellings);
         let spellings = exact.flat_map(|spelling| &spelling.tokens);
         prompt.chain(spellings).copied()
     }
@@ -63,10 +67,11 @@ impl TaskResults {
             checks: task.checks.iter().map(Check::spec).collect(),
             is_judged: task.is_judged,
         };
-        let found = self.found.iter();
-        let tokens = found.flat_map(|found| {
-            let local = found.answered(|settings| !self.is_served(settings));
-            found.read().chain(local)
+        let pieces = self.hosts.iter().enumerate().map(|(index, host)| {
+            let answers = |settings| self.host_index(settings) == Some(index) && !host.is_server();
+            let found = self.found.iter();
+            let tokens = found.flat_map(|found| found.read(index).chain(found.answered(answers)));
+            KeptPieces::of(&host.vocabulary, tokens)
         });
         let found = self.found.iter();
         let served = found.flat_map(|found| found.answered(|settings| self.is_served(settings)));
@@ -76,7 +81,7 @@ impl TaskResults {
             n_answers: self.n_answers,
             seed: self.seed,
             form: self.form.clone(),
-            pieces: KeptPieces::of(&self.vocabulary, tokens),
+            pieces: pieces.collect(),
             served_pieces: KeptPieces::of(self.served.vocabulary(), served),
             found: self.found.clone(),
         }
@@ -87,15 +92,25 @@ impl TaskResults {
     pub fn of_kept(mut kept: KeptTasks, n_panes: Option<usize>) -> Result<Self, String> {
         let n_settings = kept.panes.len();
         let n_panes = n_panes.unwrap_or(n_settings).min(n_settings);
+        let cells = kept.panes.split_off(n_panes);
+        let mut hosts = ListHost::all(&kept.panes, &Arc::default());
         let fits = |found: &Found| {
-            let shares = found.exact.as_ref().map(|exact| exact.shares.len());
+            let exact = found.parts.iter().filter_map(|part| part.exact.as_ref());
+            let mut n_shares = exact.map(|exact| exact.shares.len());
             found.answers.len() == n_settings
-                && shares.is_none_or(|n_shares| n_shares <= n_settings)
+                && found.parts.len() == hosts.len()
+                && n_shares.all(|n_shares| n_shares <= n_settings)
         };
-        if kept.found.len() != kept.tasks.len() || !kept.found.iter().all(fits) {
+        if kept.found.len() != kept.tasks.len()
+            || kept.pieces.len() != hosts.len()
+            || !kept.found.iter().all(fits)
+        {
             return Err("its answers do not fit its tasks".to_owned());
         }
-        let mut chains = kept.panes.iter().map(|pane| &pane.chain);
+        for (host, pieces) in hosts.iter_mut().zip(kept.pieces) {
+            host.vocabulary = Arc::new(pieces.vocabulary()?);
+        }
+        let mut chains = kept.panes.iter().chain(&cells).map(|pane| &pane.chain);
         let valid = chains.try_for_each(ChainConfig::validate);
         valid.map_err(|error| error.to_string())?;
         let task = |task: KeptTask| {
@@ -131,14 +146,13 @@ impl TaskResults {
             shared: SharedText::of(&tasks),
             counts,
             tasks,
-            cells: kept.panes.split_off(n_panes),
+            cells,
             panes: kept.panes,
             n_answers: kept.n_answers,
             seed: kept.seed,
             form: kept.form,
-            vocabulary: Arc::new(kept.pieces.vocabulary()?),
+            hosts,
             served: ServedTokens::of_kept(kept.served_pieces.vocabulary()?),
-            n_parts: 1,
             found: kept.found,
         };
         let done = (0..results.found.len()).filter(|task| results.is_done(*task));

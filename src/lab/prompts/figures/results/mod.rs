@@ -2,6 +2,7 @@
 
 mod arrivals;
 mod fork;
+mod hosts;
 mod kept;
 mod own_words;
 mod served;
@@ -13,6 +14,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 pub use self::fork::Fork;
+use self::hosts::ListHost;
 pub use self::kept::KeptTasks;
 use self::own_words::SharedText;
 use self::served::ServedTokens;
@@ -22,7 +24,7 @@ use super::statistics::PromptShare;
 use super::tasks::Task;
 use crate::decoding::{ChainConfig, TokenId};
 use crate::generation::formatting::place_of_letter;
-use crate::generation::{FinishReason, ModelInfo, PromptForm, ServedModel, Vocabulary};
+use crate::generation::{FinishReason, ModelInfo, PaneModel, PromptForm, ServedModel, Vocabulary};
 use crate::lab::prompts::{ExactFound, ExactShare, ReadPrompt, TasksPlan};
 
 /// The maximum number of words that are shown of an expected answer.
@@ -35,10 +37,10 @@ pub struct JudgedPane {
     pub letter: String,
     pub name: String,
     pub chain: ChainConfig,
-    /// The server that answers, or `None` for the model on this computer.
+    /// The server or the other model that answers, or `None` for the main model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub served: Option<ServedModel>,
-    /// The server’s model, once it is known.
+    pub host: Option<PaneModel>,
+    /// The model there, once it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<Arc<ModelInfo>>,
     /// The settings that the server's own sampler lacks or applies otherwise.
@@ -50,17 +52,27 @@ pub struct JudgedPane {
 const N_PLACES: usize = 702;
 
 impl JudgedPane {
-    /// Says which server answers, and which settings its own sampler does not apply.
-    pub fn served_words(&self) -> Option<String> {
-        let host = self.served.as_ref()?.host();
-        let server = match &self.model {
-            Some(model) => format!("Answered by {} at {host}", model.name),
-            None => format!("Answered by {host}"),
+    /// Returns the server that answers, or `None` for a model on this computer.
+    pub fn served(&self) -> Option<&ServedModel> {
+        self.host.as_ref()?.served()
+    }
+
+    /// Says which server or other model answers, and which settings a server's own sampler does not
+    /// apply.
+    pub fn host_words(&self) -> Option<String> {
+        let at = match self.host.as_ref()? {
+            PaneModel::Local(source) => source.name(),
+            PaneModel::Server(served) => served.host().to_owned(),
+        };
+        let words = match (&self.model, self.served()) {
+            (Some(model), Some(_)) => format!("Answered by {} at {at}", model.name),
+            (Some(model), None) => format!("Answered by {}", model.name),
+            (None, _) => format!("Answered by {at}"),
         };
         Some(if self.not_applied.is_empty() {
-            server
+            words
         } else {
-            format!("{server}; not applied: {}", self.not_applied.join(", "))
+            format!("{words}; not applied: {}", self.not_applied.join(", "))
         })
     }
 
@@ -102,8 +114,8 @@ impl JudgedAnswer {
 /// What is known about a task.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 struct Found {
-    prompt: Option<ReadPrompt>,
-    exact: Option<ExactFound>,
+    /// What each part of the run has found.
+    parts: Vec<PartFound>,
     /// The answers under each of the settings.
     answers: Vec<Vec<JudgedAnswer>>,
     /// How long a token of the answers under each of the settings took, in seconds.
@@ -112,12 +124,19 @@ struct Found {
     /// The settings under which answers are missing, by their index, and why.
     #[serde(default)]
     unanswered: Vec<(usize, String)>,
-    /// Why the model can't answer it.
+    /// Why the only part can't answer it.
     error: Option<String>,
     /// How many parts of the run have done it.
     #[serde(default)]
     n_parts_done: usize,
     is_done: bool,
+}
+
+/// What a part of the run has found about a task. Servers find nothing of the kind.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+struct PartFound {
+    prompt: Option<ReadPrompt>,
+    exact: Option<ExactFound>,
 }
 
 /// Tasks and their answers under several settings.
@@ -132,10 +151,9 @@ pub struct TaskResults {
     pub seed: u64,
     /// The form of the window's prompt when the run began, which its prompts take.
     pub form: PromptForm,
-    vocabulary: Arc<Vocabulary>,
+    /// What answers each task, each a part of the run.
+    hosts: Vec<ListHost>,
     served: ServedTokens,
-    /// How many hosts answer each task: the engine and each server.
-    n_parts: usize,
     found: Vec<Found>,
     /// What all prompts have in common.
     shared: SharedText,
@@ -167,19 +185,14 @@ impl TaskResults {
         plan: &TasksPlan,
         vocabulary: Arc<Vocabulary>,
     ) -> Self {
+        let hosts = ListHost::all(&panes, &vocabulary);
         let nothing = Found {
+            parts: vec![PartFound::default(); hosts.len()],
             answers: vec![Vec::new(); panes.len()],
             ..Found::default()
         };
-        let mut hosts: Vec<Option<&ServedModel>> = Vec::new();
-        for pane in &panes {
-            let host = pane.served.as_ref().filter(|_| plan.n_answers > 0);
-            if !hosts.contains(&host) {
-                hosts.push(host);
-            }
-        }
         Self {
-            n_parts: hosts.len(),
+            hosts,
             served: ServedTokens::default(),
             found: vec![nothing; tasks.len()],
             shared: SharedText::of(&tasks),
@@ -190,7 +203,6 @@ impl TaskResults {
             n_answers: plan.n_answers,
             seed: plan.seed,
             form: PromptForm::Raw,
-            vocabulary,
         }
     }
 
@@ -232,28 +244,27 @@ impl TaskResults {
         Arc::clone(&self.tasks)
     }
 
-    /// Returns the prompt of a task as the model reads it.
-    pub fn prompt(&self, task: usize) -> Option<&ReadPrompt> {
-        self.found.get(task)?.prompt.as_ref()
+    /// Returns the prompt of a task as the model reads it that answers under these settings.
+    pub fn prompt(&self, task: usize, settings: usize) -> Option<&ReadPrompt> {
+        self.part(task, settings)?.prompt.as_ref()
     }
 
-    pub fn vocabulary(&self) -> &Arc<Vocabulary> {
-        &self.vocabulary
+    /// Returns what the part that answers under these settings has found about a task.
+    fn part(&self, task: usize, settings: usize) -> Option<&PartFound> {
+        let host = self.host_index(settings)?;
+        self.found.get(task)?.parts.get(host)
     }
 
     /// Returns the vocabulary of the answers under one of the settings.
     pub fn vocabulary_of(&self, settings: usize) -> &Vocabulary {
-        if self.is_served(settings) {
-            self.served.vocabulary()
-        } else {
-            &self.vocabulary
-        }
+        let model = self.model_vocabulary(settings);
+        model.map_or(self.served.vocabulary(), |vocabulary| vocabulary)
     }
 
     /// Returns whether a server answers under these settings.
     pub fn is_served(&self, settings: usize) -> bool {
         let settings = self.settings_at(settings);
-        settings.is_some_and(|settings| settings.served.is_some())
+        settings.is_some_and(|settings| settings.served().is_some())
     }
 
     /// Notes with which model a server answers under these settings.
@@ -313,20 +324,22 @@ impl TaskResults {
             .unwrap_or_default()
     }
 
-    /// Returns what is known about the probability of a right answer to a task.
-    pub fn exact(&self, task: usize) -> Option<&ExactFound> {
-        self.found.get(task)?.exact.as_ref()
+    /// Returns what is known about the probability of a right answer to a task under one of the
+    /// settings.
+    pub fn exact(&self, task: usize, settings: usize) -> Option<&ExactFound> {
+        self.part(task, settings)?.exact.as_ref()
     }
 
     /// Returns why no probability could be computed for some task.
     pub fn exact_refusal(&self) -> Option<&str> {
-        let mut exact = self.found.iter().filter_map(|found| found.exact.as_ref());
+        let parts = self.found.iter().flat_map(|found| &found.parts);
+        let mut exact = parts.filter_map(|part| part.exact.as_ref());
         exact.find_map(|exact| exact.refusal.as_deref())
     }
 
     /// Returns the probability of a right answer to a task under one of the settings.
     pub fn exact_share(&self, task: usize, pane: usize) -> Option<ExactShare> {
-        *self.exact(task)?.shares.get(pane)?
+        *self.exact(task, pane)?.shares.get(pane)?
     }
 
     /// Returns whether answers are judged at all.

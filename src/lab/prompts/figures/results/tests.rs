@@ -24,16 +24,17 @@ fn results() -> TaskResults {
         letter: letter.to_owned(),
         name: format!("Settings {letter}"),
         chain,
-        served: None,
+        host: None,
         model: None,
         not_applied: Vec::new(),
     });
     let plan = TasksPlan {
-        tasks: Vec::new(),
+        tasks: Arc::default(),
         drawn: Vec::new(),
         n_answers: 3,
         exact: Vec::new(),
-        served: Vec::new(),
+        elsewhere: Vec::new(),
+        part: 0,
         seed: 7,
         limits: Limits::default(),
     };
@@ -52,7 +53,11 @@ fn a_pane_keeps_its_place_where_an_earlier_one_is_gone() {
 }
 
 fn add(results: &mut TaskResults, task: usize, news: TaskNews) {
-    results.add(TaskUpdate { task, news });
+    results.add(TaskUpdate {
+        task,
+        part: 0,
+        news,
+    });
 }
 
 /// Adds an answer with these tokens, and then the end of the text.
