@@ -15,6 +15,7 @@ pub(crate) mod export_style;
 pub(crate) mod failure;
 pub(crate) mod files;
 mod generate;
+mod given_answers;
 pub(crate) mod hosts;
 mod hub;
 mod inputs;

@@ -14,7 +14,7 @@ use super::text_output::TextOutput;
 use crate::analysis::DraftPasses;
 use crate::decoding::ChainConfig;
 use crate::generation::{
-    Continuation, FinishReason, Generation, GenerationConfig, GenerationId, ModelInfo,
+    ChatMessage, Continuation, FinishReason, Generation, GenerationConfig, GenerationId, ModelInfo,
     PromptRecord, PromptText, TextModels, Vocabulary, spell_thoughts,
 };
 use crate::worker::{
@@ -62,6 +62,11 @@ pub(crate) enum Task {
         text: String,
         n_first: Option<usize>,
     },
+    /// Score an answer to a message.
+    ScoreAnswer {
+        prompt: PromptText,
+        answer: ChatMessage,
+    },
 }
 
 /// Returns the source of the model given on the command line, by default the built-in one.
@@ -77,13 +82,7 @@ pub(crate) fn run_panes(
     panes: &[Pane],
     console: &mut Console,
 ) -> Vec<Generation> {
-    // The model is loaded before the request, because the record's times start here.
-    let prompt = task.prompt();
-    let numbered = (0..).map(GenerationId).zip(panes);
-    let request = task.into_request(numbered);
-    let generations = panes.iter().map(|pane| engine.new_text(pane, &prompt));
-    let generations = generations.collect();
-    engine.run(vec![request], generations, console)
+    engine.run_task(task, panes, console)
 }
 
 /// The engine's thread with a loaded model.
@@ -220,11 +219,29 @@ impl Engine {
     }
 }
 
+impl Engine {
+    /// Does the same as [`run_panes`], and can do more afterwards.
+    pub(crate) fn run_task(
+        &mut self,
+        task: Task,
+        panes: &[Pane],
+        console: &mut Console,
+    ) -> Vec<Generation> {
+        // The model is loaded before the request, because the record's times start here.
+        let prompt = task.prompt();
+        let numbered = (0..).map(GenerationId).zip(panes);
+        let request = task.into_request(numbered);
+        let generations = panes.iter().map(|pane| self.new_text(pane, &prompt));
+        let generations = generations.collect();
+        self.run(vec![request], generations, console)
+    }
+}
+
 impl Task {
     /// Returns the prompt that the records have until the engine reports its own.
     fn prompt(&self) -> Arc<PromptRecord> {
         let text = match self {
-            Self::Generate(prompt) => prompt.text.clone(),
+            Self::Generate(prompt) | Self::ScoreAnswer { prompt, .. } => prompt.text.clone(),
             Self::Score { .. } => String::new(),
         };
         Arc::new(PromptRecord {
@@ -250,6 +267,12 @@ impl Task {
         match self {
             Self::Generate(prompt) => Request::Generate {
                 prompt,
+                panes,
+                n_detail_bytes,
+            },
+            Self::ScoreAnswer { prompt, answer } => Request::ScoreAnswer {
+                prompt,
+                answer,
                 panes,
                 n_detail_bytes,
             },

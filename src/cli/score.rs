@@ -2,7 +2,7 @@
 //! its tokens the settings could not have generated.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
@@ -15,6 +15,7 @@ use super::files::{
     NewFolder, check_file, export_run, json_file, prepare_export, run_file, write_file,
 };
 use super::generate::{is_aborted, report_failures};
+use super::given_answers::GivenAnswers;
 use super::interrupt::Interrupt;
 use super::model::{DraftModelArgument, ModelArgument};
 use super::outputs::report_error;
@@ -23,7 +24,7 @@ use super::panes::pane_settings;
 use super::progress::Progress;
 use super::text_input::text_of;
 use super::text_output::{TextOutput, error_of};
-use crate::analysis::{TextScore, have_different_tokenizers};
+use crate::analysis::{JoinedTurns, TextScore, have_different_tokenizers};
 use crate::generation::formatting::{counted, grouped, pane_letter, quoted};
 use crate::generation::{Generation, GenerationConfig, Limits, PaneSettings, Step};
 use crate::interop::GRAMMAR;
@@ -34,8 +35,13 @@ use crate::state::unix_time_secs;
 #[command(after_help = GRAMMAR.as_str())]
 pub(super) struct Arguments {
     /// The text to score; `-` reads it from standard input. A final line break is dropped
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    #[arg(value_name = "FILE", required_unless_present = "messages")]
+    file: Option<PathBuf>,
+
+    /// Score the answers in this file of messages, as for OpenAI’s API, each after the messages before
+    /// it. Only the answers are scored, up to the token that ends each
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["file", "first"])]
+    messages: Option<PathBuf>,
 
     /// Score only the first N tokens of the text, including the first, which is not predicted
     #[arg(long, value_name = "N", value_parser = count::<usize>(1..=N_MAX_TOKENS))]
@@ -73,10 +79,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let panes = arguments.panes()?;
     // Removed at the end if nothing was exported to it.
     let _new_folder = arguments.check_output_paths().map_err(Failure::run)?;
-    let task = Task::Score {
-        text: text_of(&arguments.file, "the text")?,
-        n_first: arguments.first,
-    };
+    let given = arguments.given()?;
     let source = arguments.model.source();
     let mut console = Console {
         progress: Progress::new(),
@@ -85,10 +88,15 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     let mut engine = Engine::open(source, arguments.compute, &mut console)?;
     arguments.draft_model.load(&mut engine, &mut console)?;
-    let mut texts = run_panes(engine, task, &panes, &mut console);
-    for text in &mut texts {
+    let texts = match given {
+        Given::Text(task) => run_panes(engine, task, &panes, &mut console),
+        Given::Answers(turns) => turns.score(&mut engine, &panes, &mut console),
+    };
+    let limited = |mut text: Generation| {
         text.config.limits.max_new_tokens = text.steps.len();
-    }
+        text
+    };
+    let texts: Vec<Generation> = texts.into_iter().map(limited).collect();
     arguments.output(&texts.iter().collect::<Vec<_>>())?;
     if console.interrupt.is_raised() {
         return Err(Failure::Interrupted);
@@ -96,7 +104,24 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
+/// What is scored.
+enum Given {
+    Text(Task),
+    Answers(GivenAnswers),
+}
+
 impl Arguments {
+    fn given(&self) -> Result<Given, Failure> {
+        if let Some(path) = &self.messages {
+            return GivenAnswers::read(path).map(Given::Answers);
+        }
+        let path = self.file.as_deref().unwrap_or_else(|| Path::new("-"));
+        Ok(Given::Text(Task::Score {
+            text: text_of(path, "the text")?,
+            n_first: self.first,
+        }))
+    }
+
     fn panes(&self) -> Result<Vec<Pane>, Failure> {
         let pane = |settings: PaneSettings| Pane {
             model: None,
@@ -145,7 +170,9 @@ impl Arguments {
         let printed = if self.json.is_some() && json_file.is_none() {
             console::print(&run_file(texts, finished_at))
         } else {
-            console::print(report(texts).as_bytes())
+            let joined: Vec<JoinedTurns> = texts.iter().copied().map(JoinedTurns::of).collect();
+            let joined: Vec<&Generation> = joined.iter().map(|turns| &turns.text).collect();
+            console::print(report(&joined).as_bytes())
         };
         if let Some(path) = json_file {
             succeeded &= report_error(&write_file(path, &run_file(texts, finished_at)));

@@ -188,6 +188,13 @@ impl AppState {
                 if let Some(pane) = self.panes.running(*id) {
                     let refused = pane.asked_edit();
                     pane.finish_run(reason.clone());
+                    let id = pane.id;
+                    let given = std::mem::take(&mut pane.given);
+                    if *reason == FinishReason::Scored && given.n_answers() > 0 {
+                        pane.given = given;
+                        let before = pane.latest().cloned();
+                        return self.score_next_answer(id, before).into_iter().collect();
+                    }
                     // What was typed must not be lost.
                     self.branches.message = self.branches.message.take().or(refused);
                     return self.end_run();

@@ -177,6 +177,7 @@ impl AppState {
             return Vec::new();
         };
         let n_tokens = match dialog.readiness(&self.panes, &self.models) {
+            ScoreReadiness::Answers { .. } => 0,
             ScoreReadiness::Fits { n_tokens } => n_tokens,
             ScoreReadiness::TooLong { n_max, .. } => n_max,
             _ => return Vec::new(),
@@ -185,6 +186,9 @@ impl AppState {
             return Vec::new();
         };
         self.dialogs.score = None;
+        if let (Some(given), Some(pane)) = (dialog.conversation(), self.panes.get(place)) {
+            return self.score_conversation(pane.id, given.clone());
+        }
         self.score_in(place, dialog.text, n_tokens)
     }
 

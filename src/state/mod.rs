@@ -66,7 +66,8 @@ pub use branches::{
 pub use by_hand::{ByHand, HAND_SCORES, HAND_TOKENS, HandDraws, HandPreset, HandToken, HeldToken};
 pub use command::{Command, Effect, PathPurpose, PinMove};
 pub use conversation::{
-    ConversationCommand, EditScope, FullConversation, MessageEdit, NextTokens, TurnAt,
+    ConversationCommand, EditScope, FullConversation, GivenConversation, MessageEdit, NextTokens,
+    TurnAt,
 };
 pub use dialogs::{ChainToEdit, Dialogs, HelpTab, RunSetting, SettingsTab};
 pub use document::{

@@ -2,9 +2,12 @@
 
 use std::path::PathBuf;
 
-use super::{BranchTarget, Effect, Models, Notice, Notices, Pane, PaneId, Panes, capitalize};
+use super::{
+    BranchTarget, Effect, GivenConversation, Models, Notice, Notices, Pane, PaneId, Panes,
+    PromptMode, capitalize,
+};
 use crate::generation::{ModelSource, PromptForm, PromptText};
-use crate::state::pane_models::OwnModel;
+use crate::state::pane_models::{OwnModel, chat_blocking_reason};
 use crate::worker::Request;
 
 /// A passage that a person wrote, which surprises the built-in model more than its own texts do:
@@ -47,6 +50,9 @@ pub struct ScoreDialog {
     pub pane: PaneId,
     pub text: String,
     pub target: BranchTarget,
+    /// The conversation that the text is, if it is a list of messages, or why its answers can't be
+    /// scored.
+    conversation: Option<Result<GivenConversation, String>>,
     /// Why the last file could not be read. `None` again once the text changes.
     pub unread: Option<String>,
     /// The engine's latest token count, with the text that it belongs to.
@@ -62,6 +68,8 @@ pub enum ScoreReadiness {
     Counting,
     /// The text fits.
     Fits { n_tokens: usize },
+    /// It is a conversation with this many answers, which are scored.
+    Answers { n: usize },
     /// Only its beginning fits.
     TooLong { n_tokens: usize, n_max: usize },
     /// It can't be scored, for this reason.
@@ -111,7 +119,9 @@ impl ScoreDialog {
             ScoreCommand::Close => *open = None,
             ScoreCommand::Run | ScoreCommand::TestForWatermark => return None,
         }
-        open.as_ref()?.count(panes, models)
+        let dialog = open.as_mut()?;
+        dialog.conversation = GivenConversation::read(&dialog.text);
+        dialog.count(panes, models)
     }
 
     /// Creates the dialog of a pane. If no text is passed, it shows the one that the pane has
@@ -131,9 +141,15 @@ impl ScoreDialog {
             text: text
                 .or_else(|| scored.map(|text| text.prompt.text.clone() + &text.text()))
                 .unwrap_or_default(),
+            conversation: None,
             unread: None,
             counted: None,
         }
+    }
+
+    /// Returns the conversation that the text is, if it is one.
+    pub(super) fn conversation(&self) -> Option<&GivenConversation> {
+        self.conversation.as_ref()?.as_ref().ok()
     }
 
     /// Returns whether the text can be scored.
@@ -155,6 +171,16 @@ impl ScoreDialog {
         if let Some(Err(error)) = chain.map(crate::decoding::ChainConfig::validate) {
             return ScoreReadiness::Impossible(error.to_string());
         }
+        if let Some(conversation) = &self.conversation {
+            let reason = chat_blocking_reason(&model.chat, PromptMode::Chat);
+            return match (conversation, reason) {
+                (Err(error), _) => ScoreReadiness::Impossible(error.clone()),
+                (Ok(_), Some(reason)) => ScoreReadiness::Impossible(reason),
+                (Ok(given), None) => ScoreReadiness::Answers {
+                    n: given.n_answers(),
+                },
+            };
+        }
         let n_max = model.info.n_context;
         match &self.counted {
             Some((text, _)) if *text != self.text => ScoreReadiness::Counting,
@@ -175,7 +201,7 @@ impl ScoreDialog {
 
     fn count(&self, panes: &Panes, models: &Models) -> Option<Effect> {
         models.of(panes.pane(self.pane)?)?;
-        let has_text = !self.text.trim().is_empty();
+        let has_text = !self.text.trim().is_empty() && self.conversation.is_none();
         has_text.then(|| {
             Effect::Send(Request::Tokenize {
                 prompt: PromptText::raw(&*self.text),

@@ -78,6 +78,11 @@ fn readiness_ui(ui: &mut Ui, readiness: &ScoreReadiness) {
         ScoreReadiness::Empty => ("Nothing leaves this computer".to_owned(), theme.text_3),
         ScoreReadiness::Counting => ("Counting tokens".to_owned(), theme.text_3),
         ScoreReadiness::Fits { n_tokens } => (tokens(n_tokens), theme.text_3),
+        ScoreReadiness::Answers { n } => {
+            let answers = counted(*n, "answer");
+            let words = format!("A conversation with {answers}: only the answers are scored");
+            (words, theme.text_3)
+        }
         ScoreReadiness::TooLong { n_tokens, n_max } => {
             let (n_tokens, n_max) = (tokens(n_tokens), grouped(*n_max as f64));
             (
@@ -111,6 +116,7 @@ fn target_ui(ui: &mut Ui, place: Option<usize>, can_add_pane: bool, dialog: &mut
 fn buttons_ui(ui: &mut Ui, readiness: &ScoreReadiness, commands: &mut Vec<Command>) {
     let (label, reason) = match readiness {
         ScoreReadiness::Fits { .. } => ("Score".to_owned(), None),
+        ScoreReadiness::Answers { n } => (format!("Score {}", counted(*n, "answer")), None),
         ScoreReadiness::TooLong { n_max, .. } => {
             let n_max = grouped(*n_max as f64);
             (format!("Score the first {n_max}"), None)

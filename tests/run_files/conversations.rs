@@ -248,3 +248,83 @@ fn a_pane_whose_context_is_full_stops_with_a_sentence_that_names_it() {
     let output = quartet(&["generate", "--prompt", "Once", "--reply", "Hi"]);
     assert_eq!(output.status.code(), Some(2), "replies need a chat");
 }
+
+#[test]
+fn the_answers_of_a_conversation_are_scored_as_they_were_written() {
+    let place = Place::new();
+    assert!(place.converse(&[]).status.success());
+    let (model, file, json) = (
+        place.path("model"),
+        place.path("messages.json"),
+        place.path("scored.json"),
+    );
+    let score = |more: &[&str]| {
+        let begin = ["score", "--model", &model, "--messages", &file];
+        quartet(&[&begin[..], more].concat())
+    };
+    for (pane, written) in PANES.chunks(2).zip(place.texts("run.json")) {
+        let messages = Messages {
+            history: messages_after(&written),
+            ..Messages::default()
+        };
+        fs::write(&file, messages.to_json()).unwrap();
+        let output = score(&[pane, &["--json", &json]].concat());
+        assert!(output.status.success(), "{}", said(&output));
+        let scored = place.texts("scored.json").remove(0);
+        assert_eq!(scored.n_turns(), 3);
+        for (was, is) in written.turns().into_iter().zip(scored.turns()) {
+            assert!(is.is_scored());
+            assert_eq!(is.prompt.tokens, was.prompt.tokens);
+            let numbers = |text: &Generation| {
+                let steps = text.steps.iter();
+                steps
+                    .map(|step| (step.token, step.logits_hash, step.trace.raw_prob.to_bits()))
+                    .collect::<Vec<_>>()
+            };
+            assert_eq!(numbers(is), numbers(was));
+        }
+        let n_tokens: usize = written.turns_back().map(|turn| turn.steps.len()).sum();
+        let report = score(pane);
+        assert!(
+            said(&report).starts_with(&format!("{n_tokens} tokens")),
+            "{}",
+            said(&report)
+        );
+        let replay = quartet(&["replay", &json, "--model", &model]);
+        assert!(replay.status.success(), "{}", said(&replay));
+    }
+    let assistant = r#"[{"role": "assistant", "content": "w10"}]"#;
+    fs::write(&file, assistant).unwrap();
+    let refused = score(&[]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(said(&refused).contains("at message 1, user and assistant don’t speak in turn"));
+}
+
+#[test]
+fn a_run_keeps_thoughts_tools_and_their_results() {
+    let place = Place::new();
+    let call = json!({"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}});
+    let request = json!({
+        "messages": [
+            {"role": "user", "content": "w10"},
+            {"role": "assistant", "content": "w11", "reasoning_content": "w12", "tool_calls": [call]},
+            {"role": "tool", "content": "w13", "tool_call_id": "c", "name": "f"},
+        ],
+        "tools": [{"type": "function", "function": {"name": "f"}}],
+    });
+    let (file, run) = (place.path("messages.json"), place.path("run.json"));
+    fs::write(&file, request.to_string()).unwrap();
+    let output = place.generate(&["--messages", &file, "--json", &run, "--pane", "greedy"]);
+    assert!(output.status.success(), "{}", said(&output));
+    let schema: Value =
+        serde_json::from_slice(&crate::run_files::file("assets/schema/run-file-2.json")).unwrap();
+    let written: Value = serde_json::from_slice(&fs::read(&run).unwrap()).unwrap();
+    assert_eq!(schema::check(&schema, &written), Ok(()));
+    let text = place.texts("run.json").remove(0);
+    let settings = &text.prompt.chat.as_ref().unwrap().settings;
+    assert_eq!(settings.history[1].thinking.as_deref(), Some("w12"));
+    assert_eq!(settings.history[1].tool_calls, [call]);
+    let answered = settings.tools.answered_call.as_ref().unwrap();
+    assert_eq!(answered.name.as_deref(), Some("f"));
+    assert_eq!(settings.tools.definitions.len(), 1);
+}

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::scripted::ScriptedLm;
 use quartet::engine::{ChatTemplate, EngineError, LoadedModel};
-use quartet::generation::{ChatSupport, PromptText};
+use quartet::generation::{ChatMessage, ChatSupport, FinishReason, PromptText};
 use quartet::worker::{Event, ModelSource, Progress, Request};
 
 use crate::worker::{Harness, TALE, describe, greedy};
@@ -86,4 +86,44 @@ fn a_model_without_a_chat_template_says_so_and_still_continues_texts() {
     );
     harness.generate("Once", [greedy(2, 1)]);
     assert!(harness.until_finished(2).iter().any(|event| event == "2  "));
+}
+
+#[test]
+fn an_answer_is_scored_up_to_the_token_that_ends_it() {
+    let template = "{% for message in messages %}\
+        {{ '?' if message.role == 'user' else ':' }}{{ message.content }}{{ end }}\
+        {% endfor %}{% if add_generation_prompt %}:{% endif %}";
+    let mut harness = Harness::with_loader(move |_, _| {
+        let special_tokens = BTreeMap::from([("end".to_owned(), "</s>".to_owned())]);
+        let mut model = ScriptedLm::reciting(64, "?Hi</s>:Hello").into_loaded()?;
+        model.chat = Some(ChatTemplate::parse(template, special_tokens));
+        Ok(Some(model))
+    });
+    harness
+        .worker
+        .send(Request::LoadModel(ModelSource::Embedded));
+    harness.until(|event| matches!(event, Event::ModelLoaded { .. }));
+    harness.worker.send(Request::ScoreAnswer {
+        prompt: PromptText::chat("Hi", ""),
+        answer: ChatMessage::assistant("Hello"),
+        panes: vec![greedy(1, 1)],
+        n_detail_bytes: 0,
+    });
+    let Event::Progress(Progress::Started { prompt, .. }) = harness.next() else {
+        panic!("the answer is read");
+    };
+    assert_eq!((prompt.text.as_str(), prompt.tokens.len()), ("Hi", 5));
+    let mut pieces = Vec::new();
+    let finish = loop {
+        match harness.next() {
+            Event::Progress(Progress::Stepped { step, .. }) => {
+                assert!(step.trace.draw.is_given());
+                pieces.push(step.piece.to_string());
+            }
+            Event::Progress(Progress::Finished { reason, .. }) => break reason,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(pieces, ["H", "e", "l", "l", "o", "</s>"]);
+    assert_eq!(finish, FinishReason::Scored);
 }

@@ -35,7 +35,7 @@ pub mod xray;
 
 pub use coarse::{coarse_order, stand_ins};
 pub use comparison::{ForkComparison, JensenShannon, TextComparison};
-pub use conversation::{SharedBeginning, messages_after, turn_messages};
+pub use conversation::{GivenTurn, SharedBeginning, given_turns, messages_after, turn_messages};
 pub use divergence::{Divergence, DivergenceTracker, first_divergence};
 pub use drafts::{DraftPass, DraftPasses, Verdict, VerifiedToken};
 pub use joined_turns::JoinedTurns;

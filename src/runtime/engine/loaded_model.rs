@@ -8,8 +8,8 @@ use super::{CausalLm, ChatError, ChatTemplate, EngineError, GrammarTrie, Message
 use crate::decoding::TokenId;
 use crate::generation::RecommendedSampling;
 use crate::generation::{
-    ByteSize, ChatRecord, ChatSettings, ChatSupport, ModelInfo, PromptCheck, PromptForm,
-    PromptRecord, PromptText, Vocabulary,
+    ByteSize, ChatMessage, ChatRecord, ChatSettings, ChatSupport, ModelInfo, PromptCheck,
+    PromptForm, PromptRecord, PromptText, Vocabulary,
 };
 use crate::kernels::ReturnedMemory;
 
@@ -41,6 +41,21 @@ pub struct LoadedModel {
     pub own_second: Option<Box<LoadedModel>>,
     /// Must be the last field, so that it is dropped after the others have been freed.
     pub memory: ReturnedMemory,
+}
+
+/// A text that is read rather than written, after its prompt.
+pub struct GivenText {
+    /// The prompt, with the tokens of the text after its own.
+    pub text: Prompt,
+    /// How many tokens belong to the prompt.
+    pub n_prompt: usize,
+}
+
+impl GivenText {
+    /// A text without a prompt: its first token stands for one.
+    pub const fn bare(text: Prompt) -> Self {
+        Self { text, n_prompt: 1 }
+    }
 }
 
 /// Texts up to this length, in bytes, are always tokenized.
@@ -84,6 +99,45 @@ impl LoadedModel {
         } else {
             Ok(prompt)
         }
+    }
+
+    /// Tokenizes an answer to a message, as the chat template writes it after the prompt, up to the
+    /// token that ends it. Fails if it does not fit into the context after the prompt.
+    pub fn encode_answer(
+        &self,
+        message: &PromptText,
+        answer: &ChatMessage,
+    ) -> Result<GivenText, EngineError> {
+        let mut prompt = self.prompt(message)?;
+        let (PromptForm::Chat(settings), Some(chat)) = (&message.form, &prompt.chat) else {
+            return Err(ChatError::Missing.into());
+        };
+        self.check_length(&answer.content)?;
+        let written = self.render_with(&message.text, settings, Some(answer))?;
+        let tokens = self.tokenizer.encode_chat(&written)?;
+        let mut answered = match (
+            tokens.strip_prefix(&*prompt.tokens),
+            written.strip_prefix(&chat.rendered),
+        ) {
+            (Some(answered), _) => answered.to_vec(),
+            // A token spans the end of the prompt.
+            (None, Some(rest)) => self.tokenizer.encode_continuation(rest)?,
+            // The template writes what comes before an answer otherwise than when it awaits one.
+            (None, None) => self.tokenizer.encode_continuation(&answer.content)?,
+        };
+        let end = answered
+            .iter()
+            .position(|token| self.end_tokens.contains(token));
+        answered.truncate(end.map_or(usize::MAX, |end| end + 1));
+        if answered.is_empty() {
+            return Err(EngineError::NothingToScore);
+        }
+        let n_prompt = prompt.tokens.len();
+        prompt.tokens.extend(answered);
+        Ok(GivenText {
+            n_prompt,
+            text: self.checked_text(prompt)?,
+        })
     }
 
     /// Compares a recorded prompt with what the tokenizer and the chat template make of its text.
@@ -184,6 +238,16 @@ impl LoadedModel {
     }
 
     fn render(&self, text: &str, settings: &ChatSettings) -> Result<String, ChatError> {
+        self.render_with(text, settings, None)
+    }
+
+    /// Renders a chat up to this answer, or up to where the model answers.
+    fn render_with(
+        &self,
+        text: &str,
+        settings: &ChatSettings,
+        answer: Option<&ChatMessage>,
+    ) -> Result<String, ChatError> {
         let template = match &self.chat {
             Some(Ok(template)) => template,
             Some(Err(error)) => return Err(error.clone()),
@@ -194,14 +258,16 @@ impl LoadedModel {
             .iter()
             .map(|text| Message::System(text.clone()));
         let history = settings.history.iter().cloned();
-        let others = history.chain([settings.message(text)]);
+        let others = history
+            .chain([settings.message(text)])
+            .chain(answer.cloned());
         let messages: Vec<Message> = system.chain(others.map(Message::Other)).collect();
         let mut variables = settings.kwargs.clone();
         let tools = &settings.tools.definitions;
         if !tools.is_empty() {
             variables.insert("tools".to_owned(), tools.clone().into());
         }
-        template.render(&messages, true, &variables)
+        template.render(&messages, answer.is_none(), &variables)
     }
 
     /// Returns whether the model has a usable chat template.

@@ -68,7 +68,7 @@ pub use gguf_tokenizer::open_gguf_tokenizer;
 pub use job::{
     AnyPlan, Job, JobContext, JobData, JobPlan, JobPriority, JobReport, JobUpdate, ReadingPrompt,
 };
-pub use loaded_model::{LoadProgress, LoadedModel};
+pub use loaded_model::{GivenText, LoadProgress, LoadedModel};
 pub use open::{
     TokenizerOutline, check_remote, folder_openness, gguf_openness, inspect,
     inspect_with_tokenizer, open_path, open_tokenizer,

@@ -9,7 +9,9 @@ use super::early_layers::{GuidingRow, OwnPass, exits_of};
 use super::guide::{Guide, GuidedText};
 use super::other_rows::RowLogits;
 use super::prefill::PREFILL_CHUNK;
-use super::{EarlyExit, EngineError, LoadedModel, Logits, Progress, Prompt, Row, SequenceId};
+use super::{
+    EarlyExit, EngineError, GivenText, LoadedModel, Logits, Progress, Prompt, Row, SequenceId,
+};
 use crate::decoding::{
     Coins, GrammarDraw, GrammarState, Guidance, History, LegalTokens, LogitsHash, Mixture,
     SamplerChain, Taken, TokenId,
@@ -24,7 +26,11 @@ const N_LOGITS: usize = 1 << 22;
 
 /// A text that is being scored.
 pub(super) struct Scoring {
+    /// The prompt, with the tokens of the text after its own.
     text: Prompt,
+    /// How many tokens belong to the prompt. Nothing comes before the first token of a text without
+    /// one, so that token is its prompt.
+    n_prompt: usize,
     panes: Vec<ScoredPane>,
     /// Panes whose settings can't score a text, with the reason. They are reported by the first
     /// pass.
@@ -57,8 +63,9 @@ struct PaneGuide {
 
 /// The tokens of one forward pass, with the logits after each.
 struct Chunk<'a> {
-    /// The text, whose first token is the prompt.
+    /// The prompt and the text.
     tokens: &'a [TokenId],
+    n_prompt: usize,
     /// The position of the first token that was read.
     start: usize,
     logits: &'a Logits,
@@ -67,10 +74,11 @@ struct Chunk<'a> {
 }
 
 impl Scoring {
-    /// Prepares to score a text, which must have at least two tokens.
-    pub(super) const fn new(text: Prompt, requested_at: Instant) -> Self {
+    /// Prepares to score a text after its prompt. Both have at least one token.
+    pub(super) fn new(GivenText { text, n_prompt }: GivenText, requested_at: Instant) -> Self {
         Self {
             text,
+            n_prompt,
             panes: Vec::new(),
             refused: Vec::new(),
             sequence: None,
@@ -101,7 +109,8 @@ impl Scoring {
         };
         let first = self.text.tokens.first().copied();
         let is_text = |token: &TokenId| model.vocabulary.piece(*token).kind == PieceKind::Text;
-        if let (Some(grammar), Some(token)) = (&mut grammar, first.filter(is_text)) {
+        let is_of_grammar = |token: &TokenId| self.text.chat.is_none() && is_text(token);
+        if let (Some(grammar), Some(token)) = (&mut grammar, first.filter(is_of_grammar)) {
             grammar.accept(token);
         }
         self.panes.push(ScoredPane {
@@ -113,7 +122,7 @@ impl Scoring {
         });
     }
 
-    /// Returns what guides a pane: it reads its prompt in place of the token that begins the text.
+    /// Returns what guides a pane: it reads its prompt in place of that of the text.
     fn guide_of(
         &self,
         config: &GenerationConfig,
@@ -122,8 +131,9 @@ impl Scoring {
         let Some(guidance) = config.chain.guidance.clone() else {
             return Ok(None);
         };
-        let first = self.text.tokens.get(..1).unwrap_or_default();
-        let prompt = model.guiding_prompt(&guidance, first, PromptForm::Raw)?;
+        let prompt = self.text.tokens.get(..self.n_prompt).unwrap_or_default();
+        let form = PromptForm::of(self.text.chat.as_ref());
+        let prompt = model.guiding_prompt(&guidance, prompt, form)?;
         Ok(Some(PaneGuide {
             guide: Guide::new(guidance.against.clone(), prompt),
             guidance: Arc::new(guidance),
@@ -233,13 +243,14 @@ impl Scoring {
             let positions = self.n_read..n_after;
             let text = GuidedText {
                 tokens,
-                n_prompt: 1,
+                n_prompt: self.n_prompt,
             };
             guide.rows = guide.guide.rows(text, positions, &own, model)?;
             own.first += rows.len() * guide.guide.layers().len();
         }
         let chunk = Chunk {
             tokens,
+            n_prompt: self.n_prompt,
             start: self.n_read,
             logits: &logits,
             vocabulary: &model.vocabulary,
@@ -267,18 +278,20 @@ impl Scoring {
         Ok(!is_done)
     }
 
-    /// The record's prompt is the token that begins the text: nothing comes before it, so it can't
-    /// be scored.
     fn started(&self, vocabulary: &Vocabulary) -> Progress {
-        let first = self.text.tokens.first().copied();
-        let pieces: Vec<_> = first.iter().map(|id| vocabulary.piece(*id)).collect();
+        let tokens = self.text.tokens.get(..self.n_prompt).unwrap_or_default();
+        let pieces: Vec<_> = tokens.iter().map(|id| vocabulary.piece(*id)).collect();
         let shown = pieces.iter().filter(|piece| piece.kind == PieceKind::Text);
+        let text = match &self.text.chat {
+            Some(_) => self.text.text.clone(),
+            None => shown.map(ToString::to_string).collect(),
+        };
         Progress::Started {
             ids: self.ids().collect(),
             prompt: Arc::new(PromptRecord {
-                text: shown.map(ToString::to_string).collect(),
-                chat: None,
-                tokens: first.into_iter().collect(),
+                text,
+                chat: self.text.chat.clone(),
+                tokens: tokens.to_vec(),
                 pieces,
                 n_prefilled: 0,
                 prefill_secs: 0.0,
@@ -312,7 +325,7 @@ impl Chunk<'_> {
     fn steps(&self, pane: &mut ScoredPane) -> Result<Vec<Step>, EngineError> {
         let legal = self.legal(pane.grammar.as_mut())?;
         let legal = |row: usize| legal.get(row).and_then(Option::as_ref);
-        let rows = 0..self.logits.n_rows();
+        let rows = self.n_skipped()..self.logits.n_rows();
         if pane.chain.config().selector.is_adaptive() {
             // Each step begins with what the selector has learned from the tokens before.
             let mut chain = pane.chain.clone();
@@ -328,6 +341,12 @@ impl Chunk<'_> {
         steps.filter_map(Result::transpose).collect()
     }
 
+    /// Returns how many rows precede a token of the prompt.
+    fn n_skipped(&self) -> usize {
+        let first = self.n_prompt.saturating_sub(self.start + 1);
+        first.min(self.logits.n_rows())
+    }
+
     /// Returns the legal tokens of each row, for as long as the text follows the grammar.
     fn legal(
         &self,
@@ -336,8 +355,8 @@ impl Chunk<'_> {
         let Some(grammar) = grammar else {
             return Ok(Vec::new());
         };
-        let mut all = Vec::new();
-        for row in 0..self.logits.n_rows() {
+        let mut all = vec![None; self.n_skipped()];
+        for row in self.n_skipped()..self.logits.n_rows() {
             if grammar.is_broken() {
                 break;
             }
@@ -361,7 +380,8 @@ impl Chunk<'_> {
         let (Some(logits), Some(token)) = (self.logits.row(row), self.tokens.get(position)) else {
             return Ok(None);
         };
-        let history = History::new(self.tokens.get(..position).unwrap_or_default(), 1);
+        let before = self.tokens.get(..position).unwrap_or_default();
+        let history = History::new(before, self.n_prompt);
         let coins = Coins {
             seed: pane.seed,
             position: position as u64,

@@ -10,8 +10,8 @@ use crate::engine::{
 };
 use crate::generation::RecommendedSampling;
 use crate::generation::{
-    ChatSupport, Continuation, GenerationConfig, GenerationId, ModelInfo, ModelOutline,
-    PromptCheck, PromptRecord, PromptText, PromptToken, Vocabulary,
+    ChatMessage, ChatSupport, Continuation, GenerationConfig, GenerationId, ModelInfo,
+    ModelOutline, PromptCheck, PromptRecord, PromptText, PromptToken, Vocabulary,
 };
 
 /// One pane's part of a request to generate.
@@ -106,6 +106,15 @@ pub enum Request {
         text: String,
         /// Score only this many tokens from the beginning of the text.
         n_first: Option<usize>,
+        panes: Vec<PaneRequest>,
+        /// As for [`Request::Generate`].
+        n_detail_bytes: usize,
+    },
+    /// Score an answer to a message under the settings of these panes, as if they had written it.
+    /// Their continuations are not used.
+    ScoreAnswer {
+        prompt: PromptText,
+        answer: ChatMessage,
         panes: Vec<PaneRequest>,
         /// As for [`Request::Generate`].
         n_detail_bytes: usize,

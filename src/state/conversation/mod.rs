@@ -4,6 +4,7 @@
 //! where the prompt was.
 
 mod commands;
+mod given;
 mod next_prompt;
 #[cfg(test)]
 mod tests;
@@ -11,6 +12,7 @@ mod versions;
 
 use std::sync::Arc;
 
+pub use self::given::GivenConversation;
 pub(in crate::state) use self::next_prompt::NextPrompt;
 pub use self::next_prompt::NextTokens;
 use super::panes::pane::{NewText, Start};
@@ -95,7 +97,7 @@ pub struct PendingTurn<'a> {
 impl Pane {
     /// Returns whether it shows a conversation.
     pub fn has_turns(&self) -> bool {
-        let is_answer = |text: &Generation| text.prompt.chat.is_some() && !text.is_scored();
+        let is_answer = |text: &Generation| text.prompt.chat.is_some();
         self.pending_turn().is_some() || self.latest().is_some_and(is_answer)
     }
 

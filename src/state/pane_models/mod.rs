@@ -371,7 +371,7 @@ impl Models {
     }
 }
 
-fn chat_blocking_reason(chat: &ChatSupport, mode: PromptMode) -> Option<String> {
+pub(super) fn chat_blocking_reason(chat: &ChatSupport, mode: PromptMode) -> Option<String> {
     match chat {
         _ if mode == PromptMode::Raw => None,
         ChatSupport::Ready { .. } => None,

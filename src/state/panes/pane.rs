@@ -17,7 +17,7 @@ use crate::generation::{
 };
 use crate::state::ReadyModel;
 use crate::state::branches::Upcoming;
-use crate::state::conversation::NextPrompt;
+use crate::state::conversation::{GivenConversation, NextPrompt};
 use crate::state::pane_models::OwnModel;
 use crate::state::read_along::RefusedReading;
 use crate::worker::{GenerationId, Recorder};
@@ -68,6 +68,8 @@ pub struct Pane {
     pub(in crate::state) n_to_leave_out: usize,
     /// What its model reads next, if a message is typed that follows its last answer.
     pub(in crate::state) next_prompt: Option<NextPrompt>,
+    /// The answers that it scores after the one that it is scoring.
+    pub(in crate::state) given: GivenConversation,
 }
 
 /// The state of a pane's generation.
@@ -239,6 +241,7 @@ impl Pane {
             is_left_out: false,
             n_to_leave_out: 0,
             next_prompt: None,
+            given: GivenConversation::default(),
         }
     }
 

@@ -17,7 +17,7 @@ use super::score::Scoring;
 use super::slot::Slot;
 use super::task::Task;
 use super::writer::{begin, writer_of};
-use super::{CausalLm, EngineError, LoadedModel, Progress};
+use super::{CausalLm, EngineError, GivenText, LoadedModel, Progress};
 use crate::decoding::TokenId;
 use crate::generation::{
     ChatRecord, Continuation, GenerationConfig, GenerationId, ModelInfo, PromptForm, PromptText,
@@ -172,6 +172,16 @@ impl Session {
     pub fn score(
         &mut self,
         text: Prompt,
+        panes: impl IntoIterator<Item = (GenerationId, GenerationConfig)>,
+        requested_at: Instant,
+    ) {
+        self.score_after_prompt(GivenText::bare(text), panes, requested_at);
+    }
+
+    /// Queues a text to be scored after its prompt.
+    pub fn score_after_prompt(
+        &mut self,
+        text: GivenText,
         panes: impl IntoIterator<Item = (GenerationId, GenerationConfig)>,
         requested_at: Instant,
     ) {

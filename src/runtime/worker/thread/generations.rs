@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::{EngineThread, NO_MODEL};
-use crate::engine::{Compute, EngineError, LoadProgress, LoadedModel, Progress, Prompt, Session};
+use crate::engine::{
+    Compute, EngineError, GivenText, LoadProgress, LoadedModel, Progress, Prompt, Session,
+};
 use crate::generation::hosts::OWN_MODEL;
 use crate::generation::{
     FinishReason, GenerationId, ModelSource, PromptCheck, PromptRecord, PromptText, PromptToken,
@@ -115,20 +117,18 @@ where
     /// Scores a text, which each model of the panes reads once.
     pub(super) fn score(
         &mut self,
-        text: &str,
-        n_first: Option<usize>,
+        text: impl Fn(&Session) -> Result<GivenText, EngineError>,
         panes: Vec<PaneRequest>,
         sent_at: Instant,
     ) -> Result<(), Disconnected> {
         by_model(panes)
             .into_iter()
-            .try_for_each(|panes| self.score_with_one(text, n_first, panes, sent_at))
+            .try_for_each(|panes| self.score_with_one(&text, panes, sent_at))
     }
 
     fn score_with_one(
         &mut self,
-        text: &str,
-        n_first: Option<usize>,
+        text: impl Fn(&Session) -> Result<GivenText, EngineError>,
         panes: Vec<PaneRequest>,
         sent_at: Instant,
     ) -> Result<(), Disconnected> {
@@ -136,7 +136,7 @@ where
         let Some(session) = self.sessions.of_mut(model.as_ref()) else {
             return self.fail(&panes, not_loaded(model.as_ref()));
         };
-        let text = match session.text(text, n_first) {
+        let text = match text(session) {
             Ok(text) => text,
             Err(error) => return self.fail(&panes, &error.to_string()),
         };
@@ -144,7 +144,7 @@ where
             .into_iter()
             .partition(|pane| pane.config.chain.validate().is_ok());
         let valid = valid.into_iter().map(|pane| (pane.id, pane.config));
-        session.score(text, valid, sent_at);
+        session.score_after_prompt(text, valid, sent_at);
         invalid.into_iter().try_for_each(|pane| {
             let error = pane.config.chain.validate().err();
             let error = error.map(|error| error.to_string());
