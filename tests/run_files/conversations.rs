@@ -15,7 +15,8 @@ use crate::hub::tiny_model;
 use crate::run_files::{file, schema};
 
 /// Writes the words of a message apart, because the tokenizer of the model knows only whole words.
-const TEMPLATE: &str = "{{ bos_token }}{% for message in messages %} w6\
+const TEMPLATE: &str = "{{ bos_token }}{% for message in messages %}\
+    {{ ' w7' if message.role == 'assistant' else ' w6' }}\
     {%- for word in message.content.split('w') %}{% if word.strip() %} w{{ word.strip() }}{% endif %}\
     {%- endfor %}{% endfor %}{% if add_generation_prompt %} w7{% endif %}";
 

@@ -65,13 +65,14 @@ impl Validator<'_> {
         fields: &Map<String, Value>,
         path: &str,
     ) -> Result<(), String> {
-        for required in schema["required"].as_array().into_iter().flatten() {
+        let required = schema.get("required").and_then(Value::as_array);
+        for required in required.into_iter().flatten() {
             if !fields.contains_key(required.as_str().unwrap()) {
                 return Err(format!("{path}: {required} is missing"));
             }
         }
         for (name, value) in fields {
-            match schema["properties"].get(name) {
+            match schema.get("properties").and_then(|fields| fields.get(name)) {
                 Some(schema) => self.check(schema, value, &format!("{path}.{name}"))?,
                 None if schema.get("additionalProperties") == Some(&Value::Bool(false)) => {
                     return Err(format!("{path}: {name} is not in the schema"));
