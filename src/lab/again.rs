@@ -2,6 +2,7 @@
 //! form says.
 
 use super::LabTab;
+use crate::analysis::replay::format_change;
 use crate::generation::ModelInfo;
 use crate::state::{AppState, Command, Effect, ModelStatus};
 
@@ -40,6 +41,14 @@ impl AppState {
             model.or_else(|| self.needed_second(made_by.second?))
         });
         missing.or_else(|| Some(tab.again_refusal(self)?.into()))
+    }
+
+    /// Says in which number formats the model would make the results of a tab again, if those are not
+    /// the ones that they were made in.
+    pub(super) fn other_formats(&self, tab: LabTab) -> Option<String> {
+        let then = self.lab.made_by(tab)?.model;
+        let now = self.models.main.ready()?;
+        format_change(then, &now.info)
     }
 
     /// Returns why this model can't make its results again now: "Needs `SmolLM2` 135M".

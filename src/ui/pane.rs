@@ -99,7 +99,12 @@ pub(super) fn pane_ui(
         state.branches.edit = Some(edit);
     } else if let Some(edit) = message_edit {
         let mut ui = child_ui(ui, inside, "message footer");
+        let n_commands = commands.len();
         message_footer_ui(&mut ui, frame.place, &edit, commands);
+        let focused = ui.memory(egui::Memory::focused);
+        if let Some(from) = focused.filter(|_| commands.len() > n_commands) {
+            view.take_focus_from(&ui, from);
+        }
         state.branches.message = Some(edit);
     } else if let Some(pane) = state.panes.get(frame.place) {
         let target_step = footer_ui(

@@ -13,8 +13,11 @@ use crate::state::{AppState, Command, PathPurpose};
 /// Draws the dialog, if it is open.
 pub(super) fn path_dialog_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec<Command>) {
     let Some((purpose, path)) = &mut state.dialogs.path_field else {
-        // A warning holds for one dialog only: the file may be gone by the next.
-        ui.data_mut(|data| data.remove::<PathBuf>(warned_id()));
+        ui.data_mut(|data| {
+            // A warning holds for one dialog only: the file may be gone by the next.
+            data.remove::<PathBuf>(warned_id());
+            data.remove::<bool>(drawn_id());
+        });
         return;
     };
     let purpose = purpose.clone();
@@ -33,10 +36,13 @@ pub(super) fn path_dialog_ui(ui: &Ui, state: &mut AppState, commands: &mut Vec<C
             .frame(field_frame(ui))
             .desired_width(f32::INFINITY);
         let field = ui.add(edit).labelled_by(label.id);
-        if !ui.memory(|memory| memory.has_focus(field.id)) && !field.lost_focus() {
-            field.request_focus();
-        }
         let is_entered = entered(ui, &field);
+        let was_drawn = ui.data_mut(|data| data.get_temp::<bool>(drawn_id()).is_some());
+        if !was_drawn || is_entered {
+            // Enter may lead to a warning, after which the path is typed differently.
+            field.request_focus();
+            ui.data_mut(|data| data.insert_temp(drawn_id(), true));
+        }
         ui.add_space(12.0);
         let path = expand_home(path.trim());
         buttons_ui(ui, purpose, path, is_entered, commands);
@@ -98,6 +104,11 @@ fn warned_id() -> Id {
     Id::unique("file that would be replaced")
 }
 
+/// The id under which it is stored that the dialog was drawn before, so that it took the focus.
+fn drawn_id() -> Id {
+    Id::unique("path dialog was drawn")
+}
+
 const fn verb(purpose: &PathPurpose) -> &'static str {
     match purpose {
         PathPurpose::ModelFile
@@ -114,5 +125,44 @@ const fn verb(purpose: &PathPurpose) -> &'static str {
         PathPurpose::Presets => "Import",
         PathPurpose::Folder(_) => "Use",
         PathPurpose::ExportRun | PathPurpose::Save(_) => "Save",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use egui::accesskit::Role;
+    use egui::{Key, Modifiers, vec2};
+    use egui_kittest::kittest::Queryable as _;
+
+    use crate::state::PathPurpose;
+    use crate::state::tests::written;
+    use crate::ui::testing::{Window, key, window_of};
+
+    #[test]
+    fn the_buttons_are_reached_by_the_tab_key() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml").to_owned();
+        let mut state = written();
+        state.dialogs.path_field = Some((PathPurpose::ExportRun, path));
+        let mut window = window_of(vec2(1280.0, 800.0), state);
+        window.run_steps(3);
+        let has_focus = |window: &Window| {
+            let hint = "No file dialog is available on this system. Type the full path.";
+            let field = window.get_by_role_and_label(Role::TextInput, hint);
+            field.is_focused()
+        };
+        assert!(has_focus(&window));
+        key(&mut window, Modifiers::NONE, Key::Enter);
+        window.run_steps(2);
+        window.get_by_label_contains("already exists");
+        assert!(has_focus(&window), "the path can be changed");
+        key(&mut window, Modifiers::NONE, Key::Tab);
+        window.run_steps(4);
+        assert!(window.get_by_label("Replace").is_focused());
+        key(&mut window, Modifiers::NONE, Key::Tab);
+        window.run_steps(4);
+        assert!(window.get_by_label("Cancel").is_focused());
+        key(&mut window, Modifiers::NONE, Key::Enter);
+        window.run_steps(2);
+        assert_eq!(window.state().dialogs.path_field, None);
     }
 }

@@ -1,7 +1,7 @@
 //! Makes the Tab key follow the eye: along a row from left to right, also through groups that are
 //! aligned at its right end and therefore drawn from right to left.
 
-use egui::{FocusDirection, Id, Key, Memory, Order, Popup, Rect, Ui};
+use egui::{Event, FocusDirection, Id, Key, Memory, Order, Popup, Rect, Ui};
 
 /// The part of the smaller height by which the centers of two controls in one row may differ.
 const SAME_LINE: f32 = 0.5;
@@ -101,16 +101,25 @@ fn focused(ui: &Ui) -> Option<Id> {
     ui.memory(Memory::focused)
 }
 
-/// Returns the direction of a pressed Tab key.
+/// Returns the direction of a pressed Tab key. Shift counts if it was down at the press: it may be up
+/// again in the same frame.
 fn pressed(ui: &Ui) -> Option<Direction> {
-    ui.input(|input| {
-        let is_tab = input.key_pressed(Key::Tab);
-        match input.modifiers {
-            modifiers if !is_tab || (modifiers.any() && !modifiers.shift_only()) => None,
-            modifiers if modifiers.shift => Some(Direction::Backward),
-            _ => Some(Direction::Forward),
-        }
-    })
+    let direction = |event: &Event| match event {
+        Event::Key {
+            key: Key::Tab,
+            pressed: true,
+            modifiers,
+            ..
+        } if modifiers.is_none() => Some(Direction::Forward),
+        Event::Key {
+            key: Key::Tab,
+            pressed: true,
+            modifiers,
+            ..
+        } if modifiers.shift_only() => Some(Direction::Backward),
+        _ => None,
+    };
+    ui.input(|input| input.events.iter().find_map(direction))
 }
 
 /// Returns the controls in the row of this one, in the order of drawing. A row is a sequence of
@@ -156,7 +165,7 @@ fn are_in_line(a: Rect, b: Rect) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use egui::{Key, Modifiers, Rect, vec2};
+    use egui::{Event, Key, Modifiers, Rect, vec2};
     use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
     use super::are_in_line;
@@ -211,6 +220,23 @@ mod tests {
             let (back, _) = tab(&mut window, Modifiers::SHIFT);
             assert_eq!(back, *name);
         }
+    }
+
+    #[test]
+    fn shift_counts_although_it_is_up_again_in_the_same_frame() {
+        let mut window = window_of(vec2(1280.0, 800.0), written());
+        window.get_by_label("How A chooses").focus();
+        window.run_steps(2);
+        // The state of Shift at the end of the frame is not that of the press.
+        window.event(Event::Key {
+            key: Key::Tab,
+            physical_key: None,
+            pressed: true,
+            repeat: false,
+            modifiers: Modifiers::SHIFT,
+        });
+        window.run_steps(3);
+        assert_eq!(focused(&window).unwrap().0, "Name of pane A");
     }
 
     #[test]

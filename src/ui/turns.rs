@@ -44,7 +44,9 @@ pub(super) fn turns_ui(
         || text.double_clicked.is_some()
         || text.secondary_clicked.is_some()
         || text.chosen.is_some();
-    if acts && !is_shown {
+    let moves_pin = |command: &Command| matches!(command, Command::Pin(_) | Command::MovePinIn(..));
+    let has_key = text.focused && (text.entered || commands.iter().any(moves_pin));
+    if (acts || has_key) && !is_shown {
         // The views go to the turn of a token before it is pinned.
         let show = ConversationCommand::ShowTurn(Some(response.turn));
         commands.push(Command::Conversation(show));

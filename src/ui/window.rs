@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use egui::emath::GuiRounding as _;
-use egui::{Key, Modifiers, Rect, Ui, pos2, vec2};
+use egui::{Id, Key, Modifiers, Rect, Ui, pos2, vec2};
 
 use super::branch_dialog::branch_dialog_ui;
 use super::dock::{DockFrame, dock_ui, held_clicks_ui};
@@ -39,7 +39,8 @@ use crate::lab::{LabCommand, lab_ui};
 use crate::lessons::Ring;
 use crate::plots::StepAt;
 use crate::state::{
-    AppState, Command, DockTab, LessonRun, Page, Pane, PaneId, Pin, divergence_summary,
+    AppState, Command, ConversationCommand, DockTab, LessonRun, Page, Pane, PaneId, Pin,
+    divergence_summary,
 };
 
 /// The time per frame for updating the what-if counts. The rest continues in the next frame.
@@ -60,8 +61,16 @@ pub struct WindowUi {
     tab_order: TabOrder,
     /// Whether arrow keys moved the pin in the previous frame. The focus follows it.
     follows_pin: bool,
+    branch_focus: Option<BranchFocus>,
     help: HelpUi,
     rows: PaneRows,
+}
+
+/// What has the focus in the popup that continues from a token of a pane.
+#[derive(Debug, Clone, Copy)]
+struct BranchFocus {
+    pane: PaneId,
+    control: Id,
 }
 
 impl WindowUi {
@@ -75,6 +84,7 @@ impl WindowUi {
         enter_key_ui(ui, state, &mut commands);
         keys_ui(ui, state, self.focused, &mut commands);
         self.pane_key_ui(ui, state);
+        self.follow_branch_focus(ui, state);
         let began = Instant::now();
         let has_time = || began.elapsed() < REVIEW_BUDGET;
         let mut is_complete = state.review(has_time);
@@ -141,8 +151,7 @@ impl WindowUi {
         toast_ui(ui, bottom, state, &mut commands);
         drop_ui(ui, &mut commands);
         held_clicks_ui(ui, window);
-        let moves_pin = |command: &Command| matches!(command, Command::MovePinIn(..));
-        self.follows_pin = commands.iter().any(moves_pin);
+        self.move_focus(&commands);
         commands.extend(generate);
         // A number that is still being typed becomes a command too, and must apply first.
         commands.sort_by_key(|command| matches!(command, Command::GenerateAll));
@@ -170,6 +179,33 @@ impl WindowUi {
         if let Some(pane) = after.or_else(|| panes.first()) {
             self.token_views.entry(pane.id).or_default().take_focus();
             self.rows.bring_back(pane.id);
+        }
+    }
+
+    /// Lets the focus follow a pin that the arrow keys move, and go to the prompt for a new conversation.
+    fn move_focus(&mut self, commands: &[Command]) {
+        let moves_pin = |command: &Command| matches!(command, Command::MovePinIn(..));
+        self.follows_pin = commands.iter().any(moves_pin);
+        if commands.contains(&Command::Conversation(ConversationCommand::New)) {
+            self.prompt_card.take_focus();
+        }
+    }
+
+    /// Gives a text the focus when the popup that continues from one of its tokens closes.
+    fn follow_branch_focus(&mut self, ui: &Ui, state: &AppState) {
+        let dialog = state.branches.dialog.as_ref();
+        let control = ui.memory(egui::Memory::focused);
+        let now = dialog.zip(control).map(|(dialog, control)| BranchFocus {
+            pane: dialog.from.pane,
+            control,
+        });
+        if dialog.is_some() {
+            // Escape takes the focus away before it closes the popup.
+            self.branch_focus = now.or(self.branch_focus);
+        } else if let Some(BranchFocus { pane, control }) = self.branch_focus.take()
+            && let Some(view) = self.token_views.get_mut(&pane)
+        {
+            view.take_focus_from(ui, control);
         }
     }
 

@@ -1,10 +1,15 @@
 //! Measures the frame time of the whole window with eight texts of 4,000 tokens and a vocabulary of
-//! 151,936, and the search for the smallest change. Run it with `cargo bench --bench frame`.
+//! 151,936, the search for the smallest change, and the frame time with conversations in four panes.
+//! Run it with `cargo bench --bench frame`, or for the conversations alone, with
+//! `cargo bench --bench frame -- conversations`.
 //!
 //! For each tab of the dock, it prints the mean and the longest frame time when another token is
 //! pinned and when nothing changes: first with the settings that wrote the texts, then after a
 //! setting of every pane has changed. The pinned steps and the last ones have whole distributions.
 //! A frame in which nothing changes should take less than 2 ms, whatever the length of the texts.
+//!
+//! Conversations are measured with one turn and with ten, of 200 tokens each, also while they scroll.
+//! A frame should take less than 4 ms.
 
 #![expect(clippy::print_stdout, reason = "the benchmark prints its results")]
 
@@ -12,15 +17,19 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Instant;
 
-use egui::{Context, Pos2, RawInput, Rect, vec2};
+use egui::{
+    Context, Event as InputEvent, Modifiers, MouseWheelSource, MouseWheelUnit, Pos2, RawInput,
+    Rect, TouchPhase, pos2, vec2,
+};
 use quartet::analysis::SmallestChange;
 use quartet::decoding::filters::Temperature;
 use quartet::decoding::{Coins, Filter, History, SamplerChain, TokenId};
 use quartet::design::style;
 use quartet::generation::{
-    ChatSupport, FinishReason, ModelInfo, Piece, PromptRecord, Step, StepTime, Vocabulary,
+    ChatRecord, ChatSupport, FinishReason, Generation, ModelInfo, Piece, PromptForm, PromptRecord,
+    PromptText, Step, StepTime, Vocabulary,
 };
-use quartet::state::{AppState, Command, DockTab, Effect, Pin, Settings};
+use quartet::state::{AppState, Command, DockTab, Effect, Pin, PromptMode, Settings};
 use quartet::ui::WindowUi;
 use quartet::worker::{Event, ModelSource, PaneRequest, Progress, Request};
 
@@ -28,12 +37,32 @@ use quartet::worker::{Event, ModelSource, PaneRequest, Progress, Request};
 const N_VOCAB: usize = 151_936;
 const N_PANES: usize = 8;
 const N_TOKENS: usize = 4_000;
+const N_PROMPT: u32 = 8;
 const N_FRAMES: usize = 60;
 
-/// The time in which a frame should be drawn if nothing changes, in milliseconds.
+/// The panes of a conversation, and the length of each answer.
+const N_CHAT_PANES: usize = 4;
+const N_ANSWER_TOKENS: usize = 200;
+
+/// The time in which a frame should be drawn if nothing changes, and with conversations, in
+/// milliseconds.
 const MAX_IDLE_MS: f64 = 2.0;
+const MAX_CHAT_MS: f64 = 4.0;
 
 fn main() {
+    if !std::env::args().any(|argument| argument == "conversations") {
+        measure_texts();
+    }
+    for n_turns in [1, 10] {
+        let mut state = conversations(n_turns);
+        println!("{N_CHAT_PANES} panes with conversations of {n_turns} turns");
+        print_tabs(&mut state, MAX_CHAT_MS);
+        println!("scrolling:  {}", summary(&scrolled_ms(&mut state)));
+    }
+}
+
+/// Measures long texts, before and after a setting has changed.
+fn measure_texts() {
     let mut state = written();
     let n_tokens = state.generations().into_iter().flatten();
     let n_tokens: usize = n_tokens.map(|text| text.steps.len()).sum();
@@ -42,17 +71,17 @@ fn main() {
     let searches: Vec<f64> = searches.collect();
     println!("smallest change:  {}", summary(&searches));
     println!("With the settings of the texts");
-    print_tabs(&mut state);
+    print_tabs(&mut state, MAX_IDLE_MS);
     for pane in &mut state.panes {
         let warmer = Filter::Temperature(Temperature { temperature: 1.3 });
         pane.settings.chain.stages.push(warmer.into());
     }
     println!("After a changed setting");
-    print_tabs(&mut state);
+    print_tabs(&mut state, MAX_IDLE_MS);
 }
 
 /// Prints the frame times of each tab.
-fn print_tabs(state: &mut AppState) {
+fn print_tabs(state: &mut AppState, max_idle_ms: f64) {
     while !state.review(|| true) {}
     for tab in [
         DockTab::Plots,
@@ -69,14 +98,14 @@ fn print_tabs(state: &mut AppState) {
             tab.name(),
             summary(&pinned),
             summary(&idle),
-            if mean > MAX_IDLE_MS { ", too slow" } else { "" }
+            if mean > max_idle_ms { ", too slow" } else { "" }
         );
     }
 }
 
-/// Returns the step that the frame with this index pins.
-const fn pinned_step(index: usize) -> usize {
-    index * 31 % N_TOKENS
+/// Returns the step that the frame with this index pins in a text of this length.
+const fn pinned_step(index: usize, n_tokens: usize) -> usize {
+    index * 31 % n_tokens
 }
 
 /// Returns, in milliseconds, the time of the first frame with this tab, of frames that pin another
@@ -101,10 +130,13 @@ fn frames_ms(state: &mut AppState, tab: DockTab) -> (f64, Vec<f64>, Vec<f64>) {
     }
     let mut pinned = Vec::new();
     for index in 0..N_FRAMES {
-        let pane = state.panes.get(index % N_PANES).map(|pane| pane.id);
-        state.pin = pane.map(|pane| Pin {
-            pane,
-            step: pinned_step(index),
+        let pane = state.panes.get(index % state.panes.len());
+        state.pin = pane.and_then(|pane| {
+            let n_tokens = pane.latest()?.steps.len();
+            Some(Pin {
+                pane: pane.id,
+                step: pinned_step(index, n_tokens),
+            })
         });
         pinned.push(frame_ms(&ctx, &mut window, state));
     }
@@ -115,9 +147,43 @@ fn frames_ms(state: &mut AppState, tab: DockTab) -> (f64, Vec<f64>, Vec<f64>) {
     (first, pinned, idle.collect())
 }
 
+/// Returns the times of frames in which the first pane scrolls up, in milliseconds.
+fn scrolled_ms(state: &mut AppState) -> Vec<f64> {
+    let ctx = Context::default();
+    style::install(&ctx);
+    let mut window = WindowUi::default();
+    (state.view.dock_tab, state.pin) = (DockTab::Plots, None);
+    for _ in 0..300 {
+        frame_ms(&ctx, &mut window, state);
+    }
+    let wheel = InputEvent::MouseWheel {
+        unit: MouseWheelUnit::Point,
+        delta: vec2(0.0, 40.0),
+        phase: TouchPhase::Move,
+        source: MouseWheelSource::Unknown,
+        modifiers: Modifiers::NONE,
+    };
+    let over_text = InputEvent::PointerMoved(pos2(150.0, 260.0));
+    let frame = |_| {
+        let events = vec![over_text.clone(), wheel.clone()];
+        frame_with_ms(&ctx, &mut window, state, events)
+    };
+    (0..N_FRAMES).map(frame).collect()
+}
+
 fn frame_ms(ctx: &Context, window: &mut WindowUi, state: &mut AppState) -> f64 {
+    frame_with_ms(ctx, window, state, Vec::new())
+}
+
+fn frame_with_ms(
+    ctx: &Context,
+    window: &mut WindowUi,
+    state: &mut AppState,
+    events: Vec<InputEvent>,
+) -> f64 {
     let input = RawInput {
         screen_rect: Some(Rect::from_min_size(Pos2::ZERO, vec2(1280.0, 800.0))),
+        events,
         ..RawInput::default()
     };
     let start = Instant::now();
@@ -149,26 +215,80 @@ fn summary(values: &[f64]) -> String {
 
 /// Returns a state with eight panes, each with a finished text.
 fn written() -> AppState {
+    let mut state = opened(ChatSupport::Missing);
+    state.limits.max_new_tokens = N_TOKENS;
+    state.apply(Command::SetPaneCount(N_PANES));
+    answer(&mut state, Text::pinned(N_TOKENS));
+    state
+}
+
+/// Returns a state with four panes, each with a conversation of this many turns.
+fn conversations(n_turns: usize) -> AppState {
+    let mut state = opened(ChatSupport::ready());
+    state.limits.max_new_tokens = N_ANSWER_TOKENS;
+    state.apply(Command::SetPaneCount(N_CHAT_PANES));
+    state.prompt.mode = PromptMode::Chat;
+    for turn in 1..=n_turns {
+        state.prompt.text = format!("Message {turn}: and what happened to the fox then?");
+        let text = Text::pinned(N_ANSWER_TOKENS);
+        let is_pinned = turn == n_turns;
+        answer(&mut state, Text { is_pinned, ..text });
+    }
+    let has_turns = |text: &Generation| text.n_turns() == n_turns;
+    assert!(state.generations().into_iter().flatten().all(has_turns));
+    state
+}
+
+/// Returns a state with a loaded model.
+fn opened(chat: ChatSupport) -> AppState {
     let settings = Settings::default();
     let (mut state, _) = AppState::new(settings, ModelSource::Embedded);
     let pieces = (0..N_VOCAB).map(|index| Piece::text(format!(" w{index}")));
-    let vocabulary = Arc::new(Vocabulary::new(pieces.collect()));
     state.on_event(Event::ModelLoaded {
         info: Arc::new(ModelInfo {
             n_vocab: N_VOCAB,
             n_context: 2 * N_TOKENS,
             ..ModelInfo::default()
         }),
-        vocabulary: Arc::clone(&vocabulary),
-        chat: ChatSupport::Missing,
+        vocabulary: Arc::new(Vocabulary::new(pieces.collect())),
+        chat,
         recommended_sampling: None,
         load_warning: None,
         second: None,
     });
-    state.limits.max_new_tokens = N_TOKENS;
-    state.apply(Command::SetPaneCount(N_PANES));
+    state
+}
+
+/// A text to write.
+#[derive(Clone, Copy)]
+struct Text {
+    n_tokens: usize,
+    /// Whether its tokens are pinned later; those have whole distributions.
+    is_pinned: bool,
+}
+
+impl Text {
+    const fn pinned(n_tokens: usize) -> Self {
+        Self {
+            n_tokens,
+            is_pinned: true,
+        }
+    }
+
+    /// Returns the steps with whole distributions.
+    fn whole(self) -> BTreeSet<usize> {
+        let last = self.n_tokens - 1;
+        let pinned = (0..N_FRAMES).map(|index| pinned_step(index, self.n_tokens));
+        let steps = pinned.chain([last]);
+        steps.filter(|_| self.is_pinned).collect()
+    }
+}
+
+/// Lets all panes generate a text.
+fn answer(state: &mut AppState, text: Text) {
     for effect in state.apply(Command::GenerateAll) {
         let Effect::Send(Request::Generate {
+            prompt,
             panes,
             n_detail_bytes,
             ..
@@ -176,34 +296,46 @@ fn written() -> AppState {
         else {
             continue;
         };
+        let prompt = Arc::new(read(&prompt, state));
         for pane in panes {
-            write(&mut state, &pane, n_detail_bytes, &vocabulary);
+            let ids = vec![pane.id];
+            let prompt = Arc::clone(&prompt);
+            state.on_event(Event::Progress(Progress::Started { ids, prompt }));
+            write(state, &pane, n_detail_bytes, text);
         }
     }
-    state
 }
 
-fn write(state: &mut AppState, pane: &PaneRequest, n_detail_bytes: usize, vocabulary: &Vocabulary) {
+/// Returns what the model reads of a prompt: eight tokens.
+fn read(prompt: &PromptText, state: &AppState) -> PromptRecord {
+    let tokens: Vec<TokenId> = (0..N_PROMPT).map(TokenId).collect();
+    let vocabulary = vocabulary(state);
+    PromptRecord {
+        text: prompt.text.clone(),
+        chat: match &prompt.form {
+            PromptForm::Raw => None,
+            PromptForm::Chat(settings) => Some(ChatRecord {
+                settings: settings.clone(),
+                rendered: prompt.text.clone(),
+            }),
+        },
+        pieces: tokens
+            .iter()
+            .map(|token| vocabulary.piece(*token))
+            .collect(),
+        tokens,
+        ..PromptRecord::default()
+    }
+}
+
+fn write(state: &mut AppState, pane: &PaneRequest, n_detail_bytes: usize, text: Text) {
     let id = pane.id;
-    let n_prompt = 8;
-    let mut tokens: Vec<TokenId> = (0..n_prompt).map(TokenId).collect();
-    let pieces = tokens.iter().map(|token| vocabulary.piece(*token));
-    state.on_event(Event::Progress(Progress::Started {
-        ids: vec![id],
-        prompt: Arc::new(PromptRecord {
-            text: "Once upon a time".to_owned(),
-            pieces: pieces.collect(),
-            tokens: tokens.clone(),
-            ..PromptRecord::default()
-        }),
-    }));
+    let vocabulary = vocabulary(state);
+    let mut tokens: Vec<TokenId> = (0..N_PROMPT).map(TokenId).collect();
     let mut chain = SamplerChain::new(pane.config.chain.clone());
-    let whole: BTreeSet<usize> = (0..N_FRAMES)
-        .map(pinned_step)
-        .chain([N_TOKENS - 1])
-        .collect();
+    let whole = text.whole();
     let mut logits = noise();
-    for index in 0..N_TOKENS {
+    for index in 0..text.n_tokens {
         raise_some(&mut logits, index);
         // Eight texts of whole distributions would take 19 GB.
         let n_detail_bytes = if whole.contains(&index) {
@@ -212,7 +344,7 @@ fn write(state: &mut AppState, pane: &PaneRequest, n_detail_bytes: usize, vocabu
             n_detail_bytes
         };
         chain = chain.with_detail(n_detail_bytes);
-        let history = History::new(&tokens, n_prompt as usize);
+        let history = History::new(&tokens, N_PROMPT as usize);
         let coins = Coins {
             seed: pane.config.seed,
             position: tokens.len() as u64,
@@ -239,6 +371,14 @@ fn write(state: &mut AppState, pane: &PaneRequest, n_detail_bytes: usize, vocabu
     }
     let reason = FinishReason::MaxTokens;
     state.on_event(Event::Progress(Progress::Finished { id, reason }));
+}
+
+/// Returns the vocabulary of the loaded model.
+fn vocabulary(state: &AppState) -> Arc<Vocabulary> {
+    let Some(model) = state.models.main.ready() else {
+        panic!("a model is loaded");
+    };
+    Arc::clone(&model.vocabulary)
 }
 
 /// Returns logits that follow a bell curve around 0.

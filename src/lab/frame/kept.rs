@@ -56,7 +56,8 @@ fn words_of(kept: &KeptResult, state: &AppState) -> String {
     format!("Result of {date}, by {}", kept.model)
 }
 
-/// Draws the buttons from right to left, and why the results can't be made again now.
+/// Draws the buttons from right to left, and why the results can't be made again now, or in which
+/// other number formats they would be.
 fn buttons_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     let tab = state.lab.tab;
     let close = Button::new("Close").name("Close the result").quiet();
@@ -72,15 +73,20 @@ fn buttons_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     if response.clicked() {
         commands.push(Command::Lab(LabCommand::RunAgain(tab)));
     }
-    let Some(AgainRefusal { words, load }) = refusal else {
-        return;
-    };
-    if let Some(load) = load {
-        let button = Button::new("Load").name("Load the model of the result");
-        if ui.add(button.quiet()).clicked() {
-            commands.push(load);
+    let words = match refusal {
+        None => state.other_formats(tab),
+        Some(AgainRefusal { words, load }) => {
+            if let Some(load) = load {
+                let button = Button::new("Load").name("Load the model of the result");
+                if ui.add(button.quiet()).clicked() {
+                    commands.push(load);
+                }
+            }
+            Some(words)
         }
+    };
+    if let Some(words) = words {
+        let words = Face::Small.text(words).color(Theme::of(ui).text_2);
+        ui.add(Label::new(words).truncate());
     }
-    let words = Face::Small.text(words).color(Theme::of(ui).text_2);
-    ui.add(Label::new(words).truncate());
 }

@@ -55,18 +55,53 @@ fn the_empty_sweep_follows_its_setup() {
 
 /// A window that shows a kept sweep, which this model made.
 fn reopened(made_by: &str) -> Window {
-    let mut state = ready();
+    reopened_with(ready(), |model| {
+        if made_by != "Test" {
+            model["name"] = made_by.into();
+            model["sha256"] = "1".into();
+            model["file"] = "embedded".into();
+        }
+    })
+}
+
+/// A window that shows a kept sweep, whose model is changed in its file.
+fn reopened_with(mut state: AppState, change: impl FnOnce(&mut serde_json::Value)) -> Window {
     let (_, result) = crate::lab::sweep::finished_sweep();
     let mut json: serde_json::Value = serde_json::from_slice(&result.to_json().unwrap()).unwrap();
-    if made_by != "Test" {
-        json["model"]["name"] = made_by.into();
-        json["model"]["sha256"] = "1".into();
-        json["model"]["file"] = "embedded".into();
-    }
+    change(&mut json["model"]);
     let json = serde_json::to_vec(&json).unwrap();
     let result = LabResult::parse("sweep", &json).unwrap();
     state.show_result("It", result, 7);
     lab(state)
+}
+
+/// A state whose model computes with a cache of this format.
+fn ready_with_cache(format: &str) -> AppState {
+    let mut state = ready();
+    let ModelStatus::Ready(model) = &mut state.models.main else {
+        panic!("the model is ready");
+    };
+    let info = std::sync::Arc::make_mut(&mut model.info);
+    info.provenance.cache = format.to_owned();
+    state
+}
+
+#[test]
+fn a_kept_result_says_in_which_other_formats_it_would_run_again() {
+    let made_with_f32 = |model: &mut serde_json::Value| {
+        model["provenance"] = serde_json::json!({ "precision": "f32", "cache": "f32" });
+    };
+    let changed = "Then the cache was f32, now it is q8";
+    let mut window = reopened_with(ready_with_cache("q8"), made_with_f32);
+    window.get_by_label(changed);
+    press(&mut window, "Run it again");
+    assert!(window.query_by_label(changed).is_none(), "it runs in those");
+
+    let window = reopened_with(ready_with_cache("f32"), made_with_f32);
+    assert!(window.query_by_label_contains("Then the cache").is_none());
+    let window = reopened_with(ready_with_cache("q8"), |_| ());
+    let unknown = window.query_by_label_contains("Then the cache");
+    assert!(unknown.is_none(), "an old file does not record it");
 }
 
 #[test]

@@ -79,7 +79,10 @@ fn the_shown_temperature_can_be_moved() {
 #[test]
 fn under_greedy_the_temperature_says_that_it_has_no_effect() {
     let mut window = editor_of("A", written());
-    window.get_by_label("No effect: the most likely token is taken");
+    let sentence = "No effect: the most likely token is taken";
+    let sentence = window.get_by_label(sentence).rect();
+    let below = window.get_by_label("Offer more stages").rect();
+    assert!(sentence.bottom() <= below.top(), "{sentence:?} {below:?}");
     press(&mut window, "Draw: Greedy");
     press(&mut window, "Sample");
     window.get_by_label("Leaves it as it is");

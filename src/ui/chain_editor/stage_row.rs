@@ -58,7 +58,13 @@ pub(super) fn stage_row_ui(
     if ui.ctx().is_being_dragged(place.handle) {
         ui.multiply_opacity(0.5);
     }
-    let (_, rect) = ui.allocate_space(vec2(ui.available_width(), ROW));
+    // Why a stage does nothing takes two lines.
+    let more = if place.is_idle {
+        Face::Micro.row()
+    } else {
+        0.0
+    };
+    let (_, rect) = ui.allocate_space(vec2(ui.available_width(), ROW + more));
     let split = |from: f32, to: f32| {
         Rect::from_min_max(pos2(from, rect.top() + 4.0), pos2(to, rect.bottom() - 4.0))
     };
@@ -151,7 +157,6 @@ fn names_ui(ui: &mut Ui, rect: Rect, place: Place<'_>, shown: &Shown<'_>, stage:
     };
     let below = Face::Micro.text(below).color(theme.text_3);
     let below = Label::new(below);
-    // Of all sentences, only those about an idle stage need two lines.
     ui.add(if place.is_idle {
         below.wrap()
     } else {

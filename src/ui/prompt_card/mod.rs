@@ -120,11 +120,16 @@ fn n_all_rows(ui: &Ui, text: &str, TextStyle { face, width }: TextStyle) -> usiz
 pub(super) struct PromptCard {
     tokens: TokensView,
     was_drawn: bool,
-    /// Whether the prompt takes the focus in the next frame, because its mode was chosen.
+    /// Whether the prompt takes the focus in the next frame.
     takes_focus: bool,
 }
 
 impl PromptCard {
+    /// Gives the prompt field the keyboard focus when it is drawn next.
+    pub(super) const fn take_focus(&mut self) {
+        self.takes_focus = true;
+    }
+
     /// Draws the card, and below it why the model can't use the prompt. In a new window, the prompt
     /// field gets the keyboard focus.
     pub(super) fn ui(

@@ -182,13 +182,24 @@ fn end_keys(ui: &Ui) -> Option<EditEnd> {
     let pressed = |modifiers, key| ui.input_mut(|input| input.consume_key(modifiers, key));
     if pressed(Modifiers::COMMAND, Key::Enter) {
         Some(EditEnd::Continue(BranchTarget::NewPane))
-    } else if !ui.input(|input| input.modifiers.shift) && pressed(Modifiers::NONE, Key::Enter) {
+    } else if take_plain_enter(ui) {
         Some(EditEnd::Continue(BranchTarget::InPlace))
     } else if pressed(Modifiers::NONE, Key::Escape) {
         Some(EditEnd::Cancel)
     } else {
         None
     }
+}
+
+/// Takes an Enter that was pressed alone. Shift, which makes it a line break, may be up again in the
+/// same frame. Returns whether there was one.
+pub(super) fn take_plain_enter(ui: &Ui) -> bool {
+    let is_plain = |event: &Event| matches!(event, Event::Key { key: Key::Enter, pressed: true, modifiers, .. } if modifiers.is_none());
+    ui.input_mut(|input| {
+        let n_events = input.events.len();
+        input.events.retain(|event| !is_plain(event));
+        input.events.len() < n_events
+    })
 }
 
 /// Covers the text from the token on.

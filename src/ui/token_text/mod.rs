@@ -12,6 +12,7 @@ mod edit;
 mod edit_tests;
 #[cfg(test)]
 mod end_tests;
+mod focus;
 mod input;
 mod jobs;
 mod layout;
@@ -28,6 +29,7 @@ mod thought;
 #[cfg(test)]
 mod thought_tests;
 mod transcript;
+mod turn_head;
 mod turns;
 mod typed_text;
 mod visual_order;
@@ -45,11 +47,11 @@ pub(in crate::ui) use visual_order::{continues_right_to_left_word, is_right_to_l
 use egui::emath::Rangef;
 use egui::style::ScrollAnimation;
 use egui::{
-    Align, EventFilter, Frame, Key, PointerButton, Pos2, Rect, Response, Role, ScrollArea, Sense,
-    Ui, Vec2, WidgetInfo, vec2,
+    Align, Frame, PointerButton, Pos2, Rect, Role, ScrollArea, Sense, Ui, Vec2, WidgetInfo, vec2,
 };
 
 use self::edit::FieldFrame;
+use self::focus::{claim_arrow_keys, is_entered};
 use self::layout::Layout;
 use self::paint::Painting;
 use self::slot::slot_ui;
@@ -245,22 +247,6 @@ impl TokenView {
         self.scroll_target = Some(ScrollTarget::Step(step));
     }
 
-    /// Gives the text the keyboard focus when it is drawn next.
-    pub const fn take_focus(&mut self) {
-        self.takes_focus = true;
-    }
-
-    /// Lets what stands for a missing text take the keyboard focus. Returns whether it has it.
-    pub fn placeholder_ui(&mut self, ui: &Ui, rect: Rect, words: &str) -> bool {
-        let id = ui.scope_id().with("placeholder");
-        let response = ui.interact(rect, id, Sense::focusable_noninteractive());
-        response.widget_info(|| WidgetInfo::labeled(Role::Label, true, words));
-        if std::mem::take(&mut self.takes_focus) {
-            response.request_focus();
-        }
-        response.has_focus()
-    }
-
     /// Scrolls to where another text was scrolled, in the next frame.
     pub const fn scroll_along(&mut self, top: TextTop) {
         self.scroll_target = Some(ScrollTarget::Along(top));
@@ -300,9 +286,8 @@ impl TokenView {
         let plain = self.transcript.plain();
         response.widget_info(|| WidgetInfo::labeled(Role::Label, true, plain));
         claim_arrow_keys(ui, &response);
-        if std::mem::take(&mut self.takes_focus) && !response.has_focus() {
-            response.request_focus();
-        }
+        let is_visible = viewport.max.y > 0.0 && viewport.min.y < height;
+        self.follow_focus(&response, input.pinned, is_visible);
 
         let origin = rect.min + vec2(line.min, TOP);
         self.thought_ui(ui, origin, width);
@@ -349,6 +334,8 @@ impl TokenView {
         self.scroll_to_target(ui, rect);
         let field = FieldFrame { origin, width };
         let edited = edit.and_then(|edit| field.ui(ui, &self.layout, input.generation, edit));
+        // The field is gone in the next frame.
+        self.takes_focus |= edited.is_some();
         let is_pressed = self.press(&response, hovered);
         let leads = response.has_focus() || response.contains_pointer();
         TokenTextResponse {
@@ -362,17 +349,6 @@ impl TokenView {
             scrolled: scrolled.filter(|_| leads),
             focused: response.has_focus(),
         }
-    }
-
-    /// Gives the text the focus if the pointer pressed it. Returns whether it did: a key can click the
-    /// text too, wherever the pointer is.
-    fn press(&mut self, text: &Response, hovered: Option<usize>) -> bool {
-        let is_pressed = text.clicked_by(PointerButton::Primary);
-        if is_pressed {
-            self.clicked = hovered;
-            text.request_focus();
-        }
-        is_pressed
     }
 
     /// Returns what is at the top if the text was scrolled since the previous frame, unless it only
@@ -470,21 +446,4 @@ pub(super) fn paint_whole(ui: &Ui, corner: Pos2, width: f32, input: TokenTextInp
     };
     painting.paint(&layout.visible(ui, &transcript, Rangef::EVERYTHING));
     layout.height()
-}
-
-/// Returns whether Enter was pressed while the text has the focus.
-fn is_entered(ui: &Ui, text: &Response) -> bool {
-    text.has_focus() && ui.input(|input| input.key_pressed(Key::Enter))
-}
-
-/// Makes arrow keys move the pin rather than the focus while the text has it.
-fn claim_arrow_keys(ui: &Ui, response: &Response) {
-    if response.has_focus() {
-        let filter = EventFilter {
-            horizontal_arrows: true,
-            vertical_arrows: true,
-            ..EventFilter::default()
-        };
-        ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, filter));
-    }
 }

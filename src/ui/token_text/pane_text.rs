@@ -1,6 +1,6 @@
 //! What a pane shows: one text, or the turns of a conversation.
 
-use egui::{Rect, Ui};
+use egui::{Id, Memory, Rect, Ui};
 
 use super::turns::{TurnInput, TurnsResponse, TurnsView};
 use super::{TextTop, TokenTextInput, TokenTextResponse, TokenView};
@@ -81,5 +81,18 @@ impl PaneText {
     /// Gives the text the keyboard focus when it is drawn next.
     pub fn take_focus(&mut self) {
         self.shown().take_focus();
+    }
+
+    /// Lets the shown text have the focus of a control that disappears, as soon as there is a text, unless
+    /// something else has the focus by then.
+    pub fn take_focus_from(&mut self, ui: &Ui, from: Id) {
+        if self.has_turns {
+            self.turns.take_focus_from(Some(from));
+        } else if ui
+            .memory(Memory::focused)
+            .is_none_or(|focused| focused == from)
+        {
+            self.text.take_focus();
+        }
     }
 }

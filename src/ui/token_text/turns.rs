@@ -3,30 +3,24 @@
 use egui::emath::Rangef;
 use egui::style::ScrollAnimation;
 use egui::{
-    Align, Frame, Key, Label, Layout, Margin, Modifiers, Rect, Role, Sense, Stroke, StrokeKind,
-    TextEdit, TextWrapMode, Ui, WidgetInfo, vec2,
+    Align, Frame, Id, Key, Margin, Memory, Modifiers, Rect, Stroke, StrokeKind, TextEdit, Ui, vec2,
 };
 
+use super::edit::take_plain_enter;
 use super::message::MessageView;
 use super::{TokenTextInput, TokenTextResponse, TokenView, line_span, scroll_area};
-use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
-use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
 use crate::generation::GenerationId;
 use crate::state::{EditScope, InPlaceEdit, MessageEdit};
 
-/// The height of a turn's head, in points.
-const HEAD: f32 = 22.0;
-
-/// The space above a turn's head, which has a line on top unless it is the first, in points.
-const ABOVE: f32 = 4.0;
-
 /// The space between a message and its answer, in points.
 const MESSAGE_GAP: f32 = 5.0;
 
-/// Where the head of a new turn stops while the answer grows, as a fraction of the visible height.
+/// Where the head of a new turn stops while the answer grows, as a fraction of the visible height. In a
+/// low pane it stops higher, so that so many lines of the answer are visible.
 const STOPS_AT: f32 = 1.0 / 3.0;
+const MIN_LINES: f32 = 3.0;
 
 /// A turn to draw.
 #[derive(Debug, Clone, Copy)]
@@ -62,6 +56,13 @@ pub enum TurnAction {
     CancelEdit,
 }
 
+impl TurnAction {
+    /// Returns whether the control that asked for it is gone afterwards.
+    const fn ends_control(self) -> bool {
+        matches!(self, Self::Again | Self::FinishEdit(_) | Self::CancelEdit)
+    }
+}
+
 /// How the user interacted with the turns.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct TurnsResponse {
@@ -77,6 +78,24 @@ pub struct TurnsResponse {
 struct TurnView {
     message: MessageView,
     answer: TokenView,
+    /// What was drawn last.
+    drawn: Option<DrawnTurn>,
+}
+
+/// A turn as it was drawn, and how high it was, in points.
+#[derive(Debug, Clone, Copy)]
+struct DrawnTurn {
+    key: DrawnKey,
+    height: f32,
+}
+
+/// What the height of a turn depends on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct DrawnKey {
+    answer: Option<GenerationId>,
+    n_steps: usize,
+    n_message_bytes: usize,
+    width: f32,
 }
 
 impl Default for TurnView {
@@ -84,7 +103,16 @@ impl Default for TurnView {
         Self {
             message: MessageView::default(),
             answer: TokenView::without_prompt(),
+            drawn: None,
         }
+    }
+}
+
+impl TurnView {
+    /// Returns how high the turn is, if it was drawn like this before.
+    fn height(&self, key: DrawnKey) -> Option<f32> {
+        let drawn = self.drawn.filter(|drawn| drawn.key == key);
+        drawn.map(|drawn| drawn.height)
     }
 }
 
@@ -101,6 +129,17 @@ pub(super) struct TurnsView {
     /// Whether the head of the shown turn is scrolled into view in the next frame.
     seeks_shown: bool,
     was_writing: bool,
+    /// The index of the turn whose answer had the focus in the previous frame.
+    focused: Option<usize>,
+    focus_return: Option<FocusReturn>,
+}
+
+/// The focus of a control that is gone goes to the shown answer as soon as there is one, unless
+/// something else has taken it by then.
+#[derive(Debug, Clone, Copy)]
+struct FocusReturn {
+    /// `None` if it has lost the focus already.
+    from: Option<Id>,
 }
 
 impl TurnsView {
@@ -116,6 +155,25 @@ impl TurnsView {
         self.seeks_shown = true;
     }
 
+    /// Lets the shown answer have the focus of a control that disappears.
+    pub(super) const fn take_focus_from(&mut self, from: Option<Id>) {
+        self.focus_return = Some(FocusReturn { from });
+    }
+
+    /// Gives the shown answer, if there is one, the focus of a control that is gone.
+    fn return_focus(&mut self, ui: &Ui, has_answer: bool) {
+        let Some(FocusReturn { from }) = self.focus_return else {
+            return;
+        };
+        let focused = ui.memory(Memory::focused);
+        if focused.is_some() && focused != from {
+            self.focus_return = None;
+        } else if has_answer {
+            self.focus_return = None;
+            self.shown().take_focus();
+        }
+    }
+
     fn make_views(&mut self, n: usize) {
         while self.turns.len() < n {
             self.turns.push(TurnView::default());
@@ -127,7 +185,7 @@ impl TurnsView {
         &mut self,
         ui: &mut Ui,
         turns: &[TurnInput<'_>],
-        (mut edit, mut message_edit): (Option<&mut InPlaceEdit>, Option<&mut MessageEdit>),
+        edits: (Option<&mut InPlaceEdit>, Option<&mut MessageEdit>),
     ) -> TurnsResponse {
         self.make_views(turns.len().max(1));
         self.turns.truncate(turns.len().max(1));
@@ -137,6 +195,31 @@ impl TurnsView {
             self.shown = shown;
             self.seeks_shown = true;
         }
+        let has_answer = turns.get(shown).is_some_and(|turn| turn.answer.is_some());
+        if self.focused.is_some() && !has_answer {
+            self.take_focus_from(ui.memory(Memory::focused));
+        }
+        self.return_focus(ui, has_answer && edits.1.is_none());
+        let sticks = self.sync(ui, turns) && turns.len() == 1;
+        let response = Frame::new()
+            .fill(Theme::of(ui).surface_1)
+            .show(ui, |ui| {
+                scroll_area(sticks)
+                    .show_viewport(ui, |ui, viewport| self.list_ui(ui, viewport, turns, edits))
+                    .inner
+            })
+            .inner;
+        let action = response.action.map(|(_, action)| action);
+        let ends_control = action.is_some_and(TurnAction::ends_control);
+        if ends_control {
+            self.take_focus_from(ui.memory(Memory::focused));
+        }
+        self.focused = response.text.focused.then_some(response.turn);
+        response
+    }
+
+    /// Follows the texts. Returns whether the end of the last one stays in view.
+    fn sync(&mut self, ui: &Ui, turns: &[TurnInput<'_>]) -> bool {
         let mut sticks = false;
         let mut writes = false;
         for (view, turn) in self.turns.iter_mut().zip(turns) {
@@ -154,43 +237,101 @@ impl TurnsView {
         let is_scrolled =
             ui.ui_contains_pointer() && ui.input(|input| input.smooth_scroll_delta().y.abs() > 0.0);
         self.follows &= writes && !is_scrolled;
-        let is_alone = turns.len() == 1;
-        Frame::new()
-            .fill(Theme::of(ui).surface_1)
-            .show(ui, |ui| {
-                scroll_area(sticks && is_alone)
-                    .show_viewport(ui, |ui, viewport| {
-                        ui.spacing_mut().item_spacing.y = 0.0;
-                        let mut response = TurnsResponse::default();
-                        let top = ui.max_rect().top();
-                        for (index, turn) in turns.iter().enumerate() {
-                            let is_edited = |edit: &MessageEdit| edit.at.turn == index;
-                            let message_edit = message_edit.take_if(|edit| is_edited(edit));
-                            let edit = edit.take_if(|_| index == shown);
-                            ui.push_id(index, |ui| {
-                                let block = TurnBlock { index, turn: *turn };
-                                let view = self.turns.get_mut(index);
-                                let view = view.unwrap_or(&mut self.spare);
-                                let seen = viewport
-                                    .translate(vec2(0.0, top - ui.next_widget_position().y));
-                                let block = block.ui(ui, seen, view, (edit, message_edit));
-                                let action = block.action.map(|action| (index, action));
-                                response.action = response.action.or(action);
-                                let nothing = TokenTextResponse::default();
-                                let is_first = index == shown && response.text == nothing;
-                                if block.text != nothing || is_first {
-                                    response.turn = index;
-                                    response.text = block.text;
-                                }
-                                let top = block.head.top() - STOPS_AT * viewport.height();
-                                self.scroll_ui(ui, index, turns.len(), top);
-                            });
-                        }
-                        response
-                    })
-                    .inner
+        sticks
+    }
+
+    /// Draws the turns, except those far out of view, in a scroll area that shows `viewport`.
+    fn list_ui(
+        &mut self,
+        ui: &mut Ui,
+        viewport: Rect,
+        turns: &[TurnInput<'_>],
+        (mut edit, mut message_edit): (Option<&mut InPlaceEdit>, Option<&mut MessageEdit>),
+    ) -> TurnsResponse {
+        // A scroll area leaves this space before what it scrolls to the top.
+        let scroll_space = ui.spacing().item_spacing.y;
+        ui.spacing_mut().item_spacing.y = 0.0;
+        let shown = self.shown;
+        let mut response = TurnsResponse::default();
+        let top = ui.max_rect().top();
+        let width = ui.available_width();
+        let edited = message_edit.as_ref().map(|edit| edit.at.turn);
+        let far = self.far_heights(turns, viewport, width, edited);
+        for (index, turn) in turns.iter().enumerate() {
+            if let Some(height) = far.get(index).copied().flatten() {
+                ui.add_space(height);
+                // The next turns keep their ids, and so the focus.
+                ui.skip_ahead_auto_ids(1);
+                continue;
+            }
+            let start = ui.next_widget_position().y;
+            let is_edited = |edit: &MessageEdit| edit.at.turn == index;
+            let message_edit = message_edit.take_if(|edit| is_edited(edit));
+            let edit = edit.take_if(|_| index == shown);
+            ui.push_id(index, |ui| {
+                let view = self.turns.get_mut(index);
+                let view = view.unwrap_or(&mut self.spare);
+                let seen = viewport.translate(vec2(0.0, top - ui.next_widget_position().y));
+                let block = turn.block_ui(ui, seen, view, (edit, message_edit));
+                let action = block.action.map(|action| (index, action));
+                response.action = response.action.or(action);
+                let nothing = TokenTextResponse::default();
+                let is_first = index == shown && response.text == nothing;
+                if block.text != nothing || is_first {
+                    response.turn = index;
+                    response.text = block.text;
+                }
+                let above = space_above(viewport, block.above) - scroll_space;
+                let top = block.head.top() - above;
+                self.scroll_ui(ui, index, turns.len(), top);
+            });
+            let height = ui.next_widget_position().y - start;
+            let key = turn.drawn_key(width);
+            if let Some(view) = self.turns.get_mut(index) {
+                view.drawn = Some(DrawnTurn { key, height });
+            }
+        }
+        response
+    }
+
+    /// Returns the heights of the turns that need not be drawn: those that are neither in view nor next
+    /// to one that is, so that the Tab key reaches all. The shown turn, the last one and the edited one
+    /// are always drawn. Empty until all heights are known.
+    fn far_heights(
+        &self,
+        turns: &[TurnInput<'_>],
+        viewport: Rect,
+        width: f32,
+        edited: Option<usize>,
+    ) -> Vec<Option<f32>> {
+        let last = turns.len().saturating_sub(1);
+        let views = self.turns.iter().zip(turns).enumerate();
+        let heights: Option<Vec<f32>> = views
+            .map(|(index, (view, turn))| {
+                let height = view.height(turn.drawn_key(width));
+                height.or((index == last).then_some(0.0))
             })
-            .inner
+            .collect();
+        let heights = heights.unwrap_or_default();
+        let mut bottom = 0.0;
+        let is_visible: Vec<bool> = heights
+            .iter()
+            .map(|height| {
+                let top = bottom;
+                bottom += height;
+                top < viewport.bottom() && bottom > viewport.top()
+            })
+            .collect();
+        let is_near = |index: usize| {
+            let around = index.saturating_sub(1)..=index + 1;
+            let mut around = around.filter_map(|index| is_visible.get(index));
+            around.any(|is_visible| *is_visible)
+        };
+        let is_kept = |index: usize| index == self.shown || index == last || Some(index) == edited;
+        let heights = heights.into_iter().enumerate();
+        heights
+            .map(|(index, height)| (!is_near(index) && !is_kept(index)).then_some(height))
+            .collect()
     }
 
     /// Scrolls so that a turn's head is in view, with `top` at the top, if it is due.
@@ -208,22 +349,36 @@ impl TurnsView {
     }
 }
 
+/// Returns how much of what is above a turn stays in view while its answer grows, in points. `above` is
+/// the height of its head and its message.
+fn space_above(viewport: Rect, above: f32) -> f32 {
+    let answer = super::TOP + MIN_LINES * Face::Read.row();
+    let rest = viewport.height() - above - answer;
+    rest.clamp(0.0, STOPS_AT * viewport.height())
+}
+
 /// What was drawn of a turn, and what the user did with it.
 struct BlockResponse {
     head: Rect,
+    /// The height of the head and the message, in points.
+    above: f32,
     text: TokenTextResponse,
     action: Option<TurnAction>,
 }
 
-/// A turn with its index.
-struct TurnBlock<'a> {
-    index: usize,
-    turn: TurnInput<'a>,
-}
+impl TurnInput<'_> {
+    fn drawn_key(&self, width: f32) -> DrawnKey {
+        let answer = self.answer.map(|answer| answer.generation);
+        DrawnKey {
+            answer: answer.map(|answer| answer.lineage.id),
+            n_steps: answer.map_or(0, |answer| answer.steps.len()),
+            n_message_bytes: self.message.len(),
+            width,
+        }
+    }
 
-impl TurnBlock<'_> {
     /// Draws the turn.
-    fn ui(
+    fn block_ui(
         &self,
         ui: &mut Ui,
         viewport: Rect,
@@ -235,130 +390,21 @@ impl TurnBlock<'_> {
         let is_edited = message_edit.is_some();
         match message_edit {
             Some(edit) => action = message_edit_ui(ui, edit).or(action),
-            None => view.message.ui(ui, self.turn.message),
+            None => view.message.ui(ui, self.message),
         }
         ui.add_space(MESSAGE_GAP - super::TOP);
         let above = ui.next_widget_position().y - start;
-        let text = self.turn.answer.map(|answer| {
+        let text = self.answer.map(|answer| {
             let answer = if is_edited { dimmed(answer) } else { answer };
             let view = &mut view.answer;
             view.block_ui(ui, viewport.translate(vec2(0.0, -above)), answer, edit)
         });
         BlockResponse {
             head,
+            above,
             text: text.unwrap_or_default(),
             action,
         }
-    }
-
-    /// Draws the turn's number, its version, and what can be done with it under the pointer or the
-    /// focus. Returns its rectangle, and what was asked.
-    fn head_ui(&self, ui: &mut Ui) -> (Rect, Option<TurnAction>) {
-        let theme = Theme::of(ui);
-        let size = vec2(ui.available_width(), ABOVE + HEAD);
-        let (rect, area) = ui.allocate_exact_size(size, Sense::hover());
-        if self.index > 0 {
-            let stroke = Stroke::new(1.0, theme.stroke_1);
-            ui.painter().hline(rect.x_range(), rect.top(), stroke);
-        }
-        let line = line_span(rect.width());
-        let x = Rangef::new(rect.left() + line.min, rect.left() + line.max);
-        let inside = Rect::from_x_y_ranges(x, Rangef::new(rect.top() + ABOVE, rect.bottom()));
-        area.widget_info(|| WidgetInfo::labeled(Role::Label, true, self.turn.name));
-        // The buttons cover the row.
-        let is_pointed = ui.rect_contains_pointer(rect);
-        let mut row = child_ui(ui, inside, "head");
-        let mut action = None;
-        row.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            ui.spacing_mut().item_spacing.x = 0.0;
-            action = self.buttons_ui(ui, is_pointed);
-            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                ui.spacing_mut().item_spacing.x = 4.0;
-                let color = theme.text_2;
-                let words = format!("Turn {}", self.turn.number);
-                ui.label(Face::Micro.text(words).color(color));
-                if self.turn.is_left_out {
-                    let label = Face::Micro.text("· left out").color(theme.text_3);
-                    ui.label(label)
-                        .on_hover_text("The model no longer reads this turn, to make room");
-                }
-                action = self.versions_ui(ui).or(action);
-            });
-        });
-        (rect, action)
-    }
-
-    fn versions_ui(&self, ui: &mut Ui) -> Option<TurnAction> {
-        let TurnInput {
-            versions, version, ..
-        } = self.turn;
-        if versions.len() < 2 {
-            return None;
-        }
-        let theme = Theme::of(ui);
-        let words = format!(
-            "· seed {}, {} of {}",
-            self.turn.seed,
-            version + 1,
-            versions.len()
-        );
-        ui.add(
-            Label::new(Face::Micro.text(words).color(theme.text_2))
-                .wrap_mode(TextWrapMode::Truncate),
-        );
-        let others = [
-            (
-                Icon::Left,
-                "Show the version before",
-                version.checked_sub(1),
-            ),
-            (Icon::Right, "Show the version after", Some(version + 1)),
-        ];
-        let mut action = None;
-        for (icon, name, other) in others {
-            let id = other.and_then(|other| versions.get(other));
-            let enabled = id.is_some() && self.turn.can_ask;
-            let button = ui.add_enabled_ui(enabled, |ui| icon_button(ui, icon, name));
-            if button.inner.clicked() {
-                action = id.map(|id| TurnAction::ShowVersion(*id));
-            }
-        }
-        action
-    }
-
-    /// Draws the buttons, which are visible while the pointer is over the head or one has the focus.
-    fn buttons_ui(&self, ui: &mut Ui, is_pointed: bool) -> Option<TurnAction> {
-        if !self.turn.can_ask {
-            return None;
-        }
-        let id = ui.scope_id().with("turn buttons");
-        let had_focus = ui.data(|data| data.get_temp::<bool>(id)).unwrap_or(false);
-        let opacity = if is_pointed || had_focus { 1.0 } else { 0.0 };
-        let buttons = [
-            (
-                Icon::Fork,
-                "Continue differently from its first token",
-                TurnAction::Branch,
-            ),
-            (Icon::Again, "Answer again (R)", TurnAction::Again),
-            (Icon::Edit, "Edit the message", TurnAction::Edit),
-        ];
-        let (mut has_focus, mut pressed) = (false, None);
-        ui.scope(|ui| {
-            ui.multiply_opacity(opacity);
-            for (icon, name, action) in buttons {
-                if action == TurnAction::Branch && self.turn.answer.is_none() {
-                    continue;
-                }
-                let button = icon_button(ui, icon, name);
-                has_focus |= button.has_focus();
-                if button.clicked() {
-                    pressed = Some(action);
-                }
-            }
-        });
-        ui.data_mut(|data| data.insert_temp(id, has_focus));
-        pressed
     }
 }
 
@@ -403,7 +449,7 @@ fn end_keys(ui: &Ui) -> Option<TurnAction> {
     let pressed = |modifiers, key| ui.input_mut(|input| input.consume_key(modifiers, key));
     if pressed(Modifiers::COMMAND, Key::Enter) {
         Some(TurnAction::FinishEdit(EditScope::AllPanes))
-    } else if !ui.input(|input| input.modifiers.shift) && pressed(Modifiers::NONE, Key::Enter) {
+    } else if take_plain_enter(ui) {
         Some(TurnAction::FinishEdit(EditScope::Pane))
     } else if pressed(Modifiers::NONE, Key::Escape) {
         Some(TurnAction::CancelEdit)

@@ -1,7 +1,7 @@
 //! What identifies a run besides its settings, then and now, and which change explains a
 //! difference.
 
-use crate::generation::{Generation, Implementation, ModelInfo};
+use crate::generation::{Generation, Implementation, ModelInfo, listed};
 
 /// Something that can change a model's numbers, as recorded and as it is now.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,7 +18,20 @@ impl Fact {
     pub fn differs(&self) -> bool {
         !self.then.is_empty() && !self.now.is_empty() && self.then != self.now
     }
+
+    fn is_plural(&self) -> bool {
+        self.name.ends_with('s')
+    }
+
+    /// Says what it was: "the inputs were 16-bit".
+    fn then_words(&self) -> String {
+        let was = if self.is_plural() { "were" } else { "was" };
+        format!("the {} {was} {}", self.name.to_lowercase(), self.then)
+    }
 }
+
+/// The names of the facts that say in which number formats a model computes, and on what.
+const FORMATS: [&str; 4] = ["Device", "Precision", "Cache", "Inputs"];
 
 /// The models of a run.
 #[derive(Debug, Clone, Copy)]
@@ -199,24 +212,35 @@ pub fn likely_cause(facts: &[Fact]) -> String {
                 something that it does not record is different"
             .to_owned();
     };
-    let (name, then, now) = (fact.name.to_lowercase(), &fact.then, &fact.now);
-    let verb = if fact.name.ends_with('s') {
-        ["were", "are"]
+    let it = if fact.is_plural() {
+        "they are"
     } else {
-        ["was", "is"]
+        "it is"
     };
-    let ([was, is], it) = (
-        verb,
-        if fact.name.ends_with('s') {
-            "they"
-        } else {
-            "it"
-        },
-    );
     format!(
-        "Then the {name} {was} {then}, now {it} {is} {now}. {}",
+        "Then {}, now {it} {}. {}",
+        fact.then_words(),
+        fact.now,
         fact.effect
     )
+}
+
+/// Says in which number formats a model computes now, and in which it computed then: "Then the cache
+/// was f32, now it is f16". `None` if no known one differs.
+pub fn format_change(then: &ModelInfo, now: &ModelInfo) -> Option<String> {
+    let mut changed = facts(then.into(), now.into());
+    changed.retain(|fact| FORMATS.contains(&fact.name) && fact.differs());
+    let [first, others @ ..] = &changed[..] else {
+        return None;
+    };
+    let it = if others.is_empty() && !first.is_plural() {
+        "it is"
+    } else {
+        "they are"
+    };
+    let then: Vec<String> = changed.iter().map(Fact::then_words).collect();
+    let now: Vec<&str> = changed.iter().map(|fact| fact.now.as_str()).collect();
+    Some(format!("Then {}, now {it} {}", listed(&then), listed(&now)))
 }
 
 /// Returns the device without its number formats.
@@ -370,5 +394,33 @@ mod tests {
             ..then.clone()
         };
         assert!(likely_cause(&facts(&unknown, &then)).starts_with("Nothing"));
+    }
+
+    #[test]
+    fn all_changed_formats_are_said_in_one_sentence() {
+        let then = ModelInfo {
+            device: "CPU".to_owned(),
+            provenance: Provenance {
+                instructions: "AVX2".to_owned(),
+                precision: "f32".to_owned(),
+                cache: "f32".to_owned(),
+                ..Provenance::default()
+            },
+            ..ModelInfo::default()
+        };
+        let words = |now: &ModelInfo| super::format_change(&then, now);
+        let mut now = then.clone();
+        assert_eq!(words(&now), None);
+        now.provenance.instructions = "portable".to_owned();
+        assert_eq!(words(&now), None, "these are no formats");
+        now.device = "CPU with 8-bit inputs".to_owned();
+        let expected = "Then the inputs were 16-bit, now they are 8-bit";
+        assert_eq!(words(&now).as_deref(), Some(expected));
+        now.provenance.cache = "q8".to_owned();
+        let expected =
+            "Then the cache was f32 and the inputs were 16-bit, now they are q8 and 8-bit";
+        assert_eq!(words(&now).as_deref(), Some(expected));
+        now.provenance = Provenance::default();
+        assert_eq!(words(&now), None, "what is not recorded is not said");
     }
 }

@@ -12,7 +12,7 @@ mod verdict;
 mod words;
 
 pub use comparison::{Comparison, logit_gap};
-pub use facts::{Fact, Models, computed_alike, facts, facts_of_all, likely_cause};
+pub use facts::{Fact, Models, computed_alike, facts, facts_of_all, format_change, likely_cause};
 pub use plan::replay_of;
 pub use second::SecondNeeded;
 pub use step::Unit;

@@ -48,19 +48,7 @@ impl CacheLab {
     pub fn sentences(&self) -> Vec<String> {
         let mut sentences = Vec::new();
         if let Some(line) = self.on_line() {
-            sentences.push(if line.slope > 0.0 {
-                format!(
-                    "With the cache, a token takes {} plus {} per 100 tokens of context.",
-                    milliseconds(line.constant),
-                    milliseconds(line.slope * 100.0)
-                )
-            } else {
-                let middle = self.n_text() as f64 / 2.0;
-                format!(
-                    "With the cache, a token takes {}, whatever the length.",
-                    milliseconds(line.at(middle))
-                )
-            });
+            sentences.push(self.on_sentence(line));
         }
         if let Some(line) = self.off_line() {
             sentences.push(format!(
@@ -76,6 +64,24 @@ impl CacheLab {
             ));
         }
         sentences
+    }
+
+    /// Says what a token takes with the cache, from a line through the times.
+    fn on_sentence(&self, line: Line) -> String {
+        let per_100 = milliseconds(line.slope * 100.0);
+        if line.slope <= 0.0 {
+            let middle = self.n_text() as f64 / 2.0;
+            let time = milliseconds(line.at(middle));
+            format!("With the cache, a token takes {time}, whatever the length.")
+        } else if line.constant <= 0.0 {
+            // A noisy measurement: no token takes less than no time.
+            format!("With the cache, a token takes {per_100} per 100 tokens of context.")
+        } else {
+            let constant = milliseconds(line.constant);
+            format!(
+                "With the cache, a token takes {constant} plus {per_100} per 100 tokens of context."
+            )
+        }
     }
 
     /// Says whether both texts are the same: "Same tokens both ways; largest logit difference 4e−6."
@@ -180,6 +186,17 @@ mod tests {
             "109 tokens take 893 kB; 918 kB is allocated, because the cache grows in blocks."
         );
         assert!(lab.read_words().unwrap().contains("read 3.0 times as fast"));
+    }
+
+    #[test]
+    fn no_token_takes_less_than_no_time() {
+        let words = |constant, slope| lab().on_sentence(Line { constant, slope });
+        assert_eq!(
+            words(-0.5, 0.02),
+            "With the cache, a token takes 2.0 ms per 100 tokens of context."
+        );
+        let flat = words(3.0, -0.001);
+        assert!(flat.ends_with("whatever the length."), "{flat}");
     }
 
     #[test]
