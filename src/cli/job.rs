@@ -110,7 +110,9 @@ pub(crate) fn run_jobs(
         }
         if console.interrupt.is_raised() && !stopping {
             for HostJobs { host, ids } in &mut jobs {
-                ids.iter().for_each(|id| host.stop(*id));
+                for id in ids {
+                    host.stop(*id);
+                }
             }
             stopping = true;
         }

@@ -123,18 +123,17 @@ impl AnswerHosts {
         let mut refused = Vec::new();
         let mut jobs = Vec::new();
         for part in parts {
+            if part.host.as_ref().and_then(PaneModel::served).is_some() {
+                continue;
+            }
             let source = part.host.as_ref().and_then(PaneModel::local);
             let mut failed = self.failed.iter();
-            let failed = failed.find(|(failed, _)| Some(failed) == source);
-            match (&part.host, failed, &mut self.engine) {
-                (Some(PaneModel::Server(_)), ..) => {}
-                (_, Some((_, error)), _) => refused.push((part.id, error.clone())),
-                (_, None, Some(engine)) => {
-                    let request = Request::run_job_on(source.cloned(), part.id, part.plan(plan));
-                    engine.worker.send(request);
-                    local.push(part.id);
-                }
-                (_, None, None) => {}
+            if let Some((_, error)) = failed.find(|(failed, _)| Some(failed) == source) {
+                refused.push((part.id, error.clone()));
+            } else if let Some(engine) = &mut self.engine {
+                let request = Request::run_job_on(source.cloned(), part.id, part.plan(plan));
+                engine.worker.send(request);
+                local.push(part.id);
             }
         }
         if let Some(engine) = &mut self.engine {
@@ -174,7 +173,9 @@ impl AnswerHosts {
         let mut ended = None;
         for (id, error) in refused {
             let (missing, end) = running.end(id, RunStatus::Failed { error });
-            missing.into_iter().for_each(|update| results.add(update));
+            for update in missing {
+                results.add(update);
+            }
             ended = end;
         }
         run_jobs(jobs, console, |id, update, progress| {

@@ -147,7 +147,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let plan = arguments.plan(&list, &panes, &cells)?;
     let mut console = Console::quiet();
     let mut hosts = AnswerHosts::open(arguments, hosts.servers, &panes, &mut console)?;
-    let mut results = TaskResults::new(list.tasks.into(), panes, &plan, hosts.vocabulary())
+    let mut results = TaskResults::new(list.tasks.into(), panes, &plan, &hosts.vocabulary())
         .with_cells(cells)
         .with_models(|source| hosts.other(source));
     let limits = plan.limits.clone();

@@ -131,7 +131,7 @@ impl AskedTasks {
             self.tasks,
             self.panes,
             &plan,
-            vocabulary.unwrap_or_default(),
+            &vocabulary.unwrap_or_default(),
         )
         .with_cells(cells)
         .with_form(self.form)
@@ -158,21 +158,18 @@ impl AskedTasks {
             .map(|part| Asked::of(state, part, &plan))
             .collect();
         let runs = &mut state.lab.prompts.runs;
-        match self.curve {
-            Some(curve) => {
-                let run = SweepRun {
-                    second_model,
-                    ..SweepRun::new(id, results, curve, self.limits, model)
-                };
-                runs.sweep = Some(run.with_parts(parts));
-            }
-            None => {
-                let run = TasksRun {
-                    second_model,
-                    ..TasksRun::new(id, results, self.limits, model)
-                };
-                runs.table = Some(run.with_parts(parts));
-            }
+        if let Some(curve) = self.curve {
+            let run = SweepRun {
+                second_model,
+                ..SweepRun::new(id, results, curve, self.limits, model)
+            };
+            runs.sweep = Some(run.with_parts(parts));
+        } else {
+            let run = TasksRun {
+                second_model,
+                ..TasksRun::new(id, results, self.limits, model)
+            };
+            runs.table = Some(run.with_parts(parts));
         }
         let effects = asked.into_iter().flat_map(|asked| match asked {
             Asked::Requested(effects) => effects,

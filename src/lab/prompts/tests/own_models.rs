@@ -224,7 +224,7 @@ fn without_a_main_model_panes_with_others_answer() {
     let first = run.results.first_model(None).map(|model| &*model.name);
     assert_eq!((run.model.is_none(), first), (true, Some("Other")));
 
-    for pane in state.panes.iter_mut() {
+    for pane in &mut state.panes {
         pane.settings.model = Some(PaneModel::Server(served()));
     }
     state.lab.prompts.runs = super::super::TaskRuns::default();

@@ -183,9 +183,9 @@ impl TaskResults {
         tasks: Arc<[Task]>,
         panes: Vec<JudgedPane>,
         plan: &TasksPlan,
-        vocabulary: Arc<Vocabulary>,
+        vocabulary: &Arc<Vocabulary>,
     ) -> Self {
-        let hosts = ListHost::all(&panes, &vocabulary);
+        let hosts = ListHost::all(&panes, vocabulary);
         let nothing = Found {
             parts: vec![PartFound::default(); hosts.len()],
             answers: vec![Vec::new(); panes.len()],

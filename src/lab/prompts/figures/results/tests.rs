@@ -41,7 +41,7 @@ fn results() -> TaskResults {
     let mut vocabulary: Vec<Piece> = PIECES.map(Piece::text).to_vec();
     vocabulary.push(Piece::special("</s>"));
     let vocabulary = Arc::new(Vocabulary::new(vocabulary));
-    TaskResults::new(tasks.into(), panes.collect(), &plan, vocabulary)
+    TaskResults::new(tasks.into(), panes.collect(), &plan, &vocabulary)
 }
 
 #[test]
