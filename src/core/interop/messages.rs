@@ -70,7 +70,12 @@ impl Messages {
     /// Reads messages from JSON.
     pub fn parse(json: &str) -> Result<Self, MessagesError> {
         let read: Value = serde_json::from_str(json).map_err(|error| not_one(json, &error))?;
-        let list = read.get("messages").unwrap_or(&read).as_array();
+        Self::from_json(read.get("messages").unwrap_or(&read))
+    }
+
+    /// Reads a list of messages.
+    pub fn from_json(list: &Value) -> Result<Self, MessagesError> {
+        let list = list.as_array();
         let list = list
             .filter(|list| !list.is_empty())
             .ok_or(MessagesError::NoList)?;
