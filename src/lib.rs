@@ -13,7 +13,7 @@ pub use quartet_core::{
     analysis, decoding, generation, glossary, interop, json_words, lessons, reference,
 };
 
-pub use quartet_runtime::{engine, hub, servers, worker};
+pub use quartet_runtime::{engine, hub, listen, servers, worker};
 
 /// Export of runs to files.
 pub mod export;

@@ -14,6 +14,7 @@ mod display;
 mod fit_cli;
 mod hub;
 mod launcher;
+mod listen_cli;
 mod llama_stand_in;
 mod loopback;
 mod prompts_cli;

@@ -23,6 +23,7 @@ mod inspect;
 pub(crate) mod interrupt;
 pub(crate) mod job;
 mod lesson;
+mod listen;
 pub(crate) mod model;
 pub(crate) mod named_value;
 pub(crate) mod outputs;
@@ -120,6 +121,8 @@ enum Command {
     Why(why::Arguments),
     /// List the built-in lessons, check lesson files, or take a lesson without a window
     Lesson(lesson::Arguments),
+    /// Answer other programs through a local endpoint, and keep every request as a run
+    Listen(listen::Arguments),
     /// Show a server’s kind, model and context, and what it can report
     Server(server::Arguments),
     /// Repeat a recorded run and compare it with its record
@@ -175,6 +178,7 @@ pub fn run() -> ExitCode {
         Some(Command::Settings(arguments)) => settings::run(&arguments),
         Some(Command::Why(arguments)) => why::run(&arguments),
         Some(Command::Lesson(arguments)) => lesson::run(&arguments),
+        Some(Command::Listen(arguments)) => listen::run(&arguments),
         Some(Command::Server(arguments)) => server::run(&arguments),
         Some(Command::Replay(arguments)) => replay::run(&arguments),
         Some(Command::Search(arguments)) => hub::search(&arguments),

@@ -103,7 +103,17 @@ impl Engine {
         choice: ComputeChoice,
         console: &mut Console,
     ) -> Result<Self, Failure> {
-        let mut worker = Worker::start(|| {});
+        Self::load_waking(source, choice, || {}, console)
+    }
+
+    /// Like [`Self::load`], but `wake` is called on the thread after each of its events.
+    fn load_waking(
+        source: ModelSource,
+        choice: ComputeChoice,
+        wake: impl Fn() + Send + Sync + 'static,
+        console: &mut Console,
+    ) -> Result<Self, Failure> {
+        let mut worker = Worker::start(wake);
         worker.send(Request::SetCompute(choice));
         worker.send(Request::LoadModel(source));
         let (info, vocabulary, second) = loaded(&mut worker, console)?;
@@ -124,7 +134,17 @@ impl Engine {
         compute: ComputeArguments,
         console: &mut Console,
     ) -> Result<Self, Failure> {
-        let engine = Self::load(source, compute.choice(), console)?;
+        Self::open_waking(source, compute, || {}, console)
+    }
+
+    /// Like [`Self::open`], but `wake` is called on the thread after each of its events.
+    pub(crate) fn open_waking(
+        source: ModelSource,
+        compute: ComputeArguments,
+        wake: impl Fn() + Send + Sync + 'static,
+        console: &mut Console,
+    ) -> Result<Self, Failure> {
+        let engine = Self::load_waking(source, compute.choice(), wake, console)?;
         compute.check(&engine.info)?;
         for warning in compute.warnings(&engine.info) {
             console::note(&warning);

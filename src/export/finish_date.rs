@@ -14,7 +14,7 @@ pub(super) fn finish_words(finished_at: u64) -> Option<String> {
 }
 
 /// Formats a moment in seconds since 1970 for programs: "2023-11-14T22:13:20Z", as in RFC 3339.
-pub(super) fn finish_stamp(finished_at: u64) -> Option<String> {
+pub fn finish_stamp(finished_at: u64) -> Option<String> {
     Some(moment(finished_at)?.to_string())
 }
 

@@ -29,7 +29,7 @@ pub use self::archive::{is_archive_name, write_archive};
 pub use self::csv::CsvReader;
 pub(crate) use self::dated_result::{dated_json, dated_table};
 pub use self::file::{check_writable, read_at_most, remove_stale_temporaries, write_atomically};
-pub use self::finish_date::date_words;
+pub use self::finish_date::{date_words, finish_stamp};
 pub use self::folder::write_folder;
 pub use self::futures::{PaneFutures, render_futures};
 pub use self::prompt_hash::prompt_hash;

@@ -1,4 +1,5 @@
-//! What runs models: the engine, downloads, servers, and the threads that they work on.
+//! What runs models: the engine, downloads, servers, an endpoint for other programs, and the threads
+//! that they work on.
 
 use quartet_core::{decoding, generation, interop, json_words};
 use quartet_kernels as kernels;
@@ -8,6 +9,9 @@ pub mod engine;
 
 /// Search, download and listing of models from the Hugging Face Hub.
 pub mod hub;
+
+/// A local endpoint through which other programs ask for texts.
+pub mod listen;
 
 /// Servers that run a model elsewhere: llama-server, vLLM, Ollama and the like.
 pub mod servers;

@@ -259,7 +259,12 @@ impl Generation {
         self.text_from(0)
     }
 
-    /// Returns the same from this step on.
+    /// Returns the bytes of [`Self::text`], before invalid UTF-8 is replaced.
+    pub fn bytes(&self) -> Vec<u8> {
+        self.bytes_from(0)
+    }
+
+    /// Returns the text from this step on.
     pub fn text_from(&self, first: usize) -> String {
         String::from_utf8_lossy(&self.bytes_from(first)).into_owned()
     }

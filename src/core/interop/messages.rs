@@ -101,7 +101,16 @@ impl Messages {
     /// Reads messages from JSON.
     pub fn parse(json: &str) -> Result<Self, MessagesError> {
         let read: Value = serde_json::from_str(json).map_err(|error| not_one(json, &error))?;
-        let list = read.get("messages").unwrap_or(&read).as_array();
+        let mut messages = Self::from_json(read.get("messages").unwrap_or(&read))?;
+        if let Some(tools) = read.get("tools").and_then(Value::as_array) {
+            messages.tools.definitions.clone_from(tools);
+        }
+        Ok(messages)
+    }
+
+    /// Reads a list of messages.
+    pub fn from_json(list: &Value) -> Result<Self, MessagesError> {
+        let list = list.as_array();
         let list = list
             .filter(|list| !list.is_empty())
             .ok_or(MessagesError::NoList)?;
@@ -109,9 +118,6 @@ impl Messages {
             return Err(MessagesError::TooMany);
         }
         let mut messages = Self::default();
-        if let Some(tools) = read.get("tools").and_then(Value::as_array) {
-            messages.tools.definitions.clone_from(tools);
-        }
         for (number, message) in (1..).zip(list) {
             let lacks = |missing| MessagesError::Lacks { number, missing };
             let message = Message::deserialize(message).map_err(|_error| lacks("role"))?;

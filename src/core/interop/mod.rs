@@ -1,8 +1,10 @@
-//! Settings as text, in both directions: the `--pane` grammar, presets, and other tools' formats.
+//! Settings as text, in both directions: the `--pane` grammar, presets, other tools' formats, and the
+//! API through which other programs ask.
 //!
 //! Pure functions. This module knows nothing about engines, threads or windows, and touches no
 //! files.
 
+pub mod api;
 mod messages;
 mod pane_spec;
 pub mod presets;

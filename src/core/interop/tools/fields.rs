@@ -37,6 +37,8 @@ pub(super) struct Fields {
     taken: Vec<Field>,
     /// The settings that can't be imported, one sentence each.
     pub ignored: Vec<String>,
+    /// Those of `ignored` that the tool itself ignores, or reads in the same way.
+    pub as_in_tool: Vec<String>,
 }
 
 impl Fields {
@@ -46,7 +48,14 @@ impl Fields {
             left: fields,
             taken: Vec::new(),
             ignored: Vec::new(),
+            as_in_tool: Vec::new(),
         }
+    }
+
+    /// Reports a setting that the tool itself ignores, or reads in the way that the sentence says.
+    pub(super) fn report_as_in_tool(&mut self, sentence: String) {
+        self.as_in_tool.push(sentence.clone());
+        self.ignored.push(sentence);
     }
 
     /// Whether the text contains this setting, taken or not.

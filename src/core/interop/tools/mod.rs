@@ -23,6 +23,7 @@ mod modelfile;
 mod openai;
 mod plan;
 mod python;
+mod request;
 mod strings;
 #[cfg(test)]
 mod tests;
@@ -36,6 +37,7 @@ mod yaml;
 pub use self::breakers::default_breakers;
 pub use self::detect::import_settings;
 pub use self::differences::Difference;
+pub use self::request::{RequestedChain, read_request};
 
 use self::differences::Written;
 use self::llama::Flavor;

@@ -43,8 +43,7 @@ pub(super) fn read_llama(fields: &mut Fields, chain: &mut ChainConfig) -> Result
     let Some(max_tokens) = max_tokens else {
         if message.is_some() {
             let written = fields.as_written(MESSAGE);
-            let sentence = format!("{written} has no effect without a budget");
-            fields.ignored.push(sentence);
+            fields.report_as_in_tool(format!("{written} has no effect without a budget"));
         }
         return Ok(());
     };
@@ -79,8 +78,7 @@ fn read_tokens(name: &str, fields: &mut Fields) -> Result<Option<u32>, String> {
     let limit = limit.filter(|limit| *limit < ThinkingBudget::NO_LIMIT);
     if limit.is_none() {
         let written = fields.as_written(name);
-        let sentence = format!("{written} does not affect sampling");
-        fields.ignored.push(sentence);
+        fields.report_as_in_tool(format!("{written} does not affect sampling"));
     }
     Ok(limit)
 }

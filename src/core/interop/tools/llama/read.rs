@@ -42,8 +42,7 @@ pub(in super::super) fn read(
             chain.selector = selector;
             if values.temperature.range > 0.0 {
                 let range = fields.as_written("dynatemp_range");
-                let sentence = format!("{range} has no effect with mirostat");
-                fields.ignored.push(sentence);
+                fields.report_as_in_tool(format!("{range} has no effect with mirostat"));
                 values.temperature.range = 0.0;
             }
             values.add("temperature", fields, &mut chain.stages)?;
@@ -72,7 +71,7 @@ fn read_samplers(
         }
     } else if values.adaptive.target >= 0.0 {
         let target = fields.as_written("adaptive_target");
-        fields.ignored.push(format!(
+        fields.report_as_in_tool(format!(
             "{target} has no effect because {ADAPTIVE} is not among the samplers"
         ));
     }
@@ -276,9 +275,7 @@ impl Values {
                     .map(|name| fields.as_written(name))
                     .collect();
                 if !named.is_empty() && !filter.is_neutral() {
-                    fields
-                        .ignored
-                        .push(format!("{} {why}", without_effect(&named)));
+                    fields.report_as_in_tool(format!("{} {why}", without_effect(&named)));
                 }
             }
         }
@@ -349,7 +346,7 @@ fn dry(
         base = default(1);
         let name = flavor.name();
         let sentence = format!("{written} is below 1, so {name} uses its default {base}");
-        fields.ignored.push(sentence);
+        fields.report_as_in_tool(sentence);
     }
     let allowed_length = fields.integer("dry_allowed_length")?;
     let allowed_length = clamped(allowed_length.unwrap_or(default(2) as i64));
@@ -422,8 +419,7 @@ fn window(
                 "as in llama.cpp before 2026; newer versions reject negative numbers"
             }
         };
-        let sentence = format!("{written} is read as the whole text, {who}");
-        fields.ignored.push(sentence);
+        fields.report_as_in_tool(format!("{written} is read as the whole text, {who}"));
         return Ok(Window::ALL);
     }
     Ok(Window {
@@ -437,7 +433,7 @@ fn report_overflow(name: &str, number: i64, fields: &mut Fields) {
     if number > i64::from(u32::MAX) {
         let written = fields.as_written(name);
         let most = u32::MAX;
-        fields.ignored.push(format!(
+        fields.report_as_in_tool(format!(
             "{written} is larger than any vocabulary; {most} is used instead"
         ));
     }

@@ -1,0 +1,295 @@
+//! A text in the parts in which it is sent while it is written. Together they are the text of the
+//! record, byte for byte.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use crate::generation::{FinishReason, Generation, Piece, PieceKind, StopMatcher};
+
+/// Splits a text into parts. What may turn out to be part of a character or of a stop sequence is
+/// held back until that is known.
+#[derive(Debug, Clone)]
+pub struct TextParts {
+    stops: Vec<String>,
+    matcher: StopMatcher,
+    /// Whether a stop sequence was found, so that the rest is known only at the end.
+    stopped: bool,
+    /// The bytes that have not been sent.
+    held: Vec<u8>,
+    /// How many bytes have been sent, before invalid ones were replaced.
+    n_bytes_sent: usize,
+    /// The same after invalid ones were replaced.
+    n_text_sent: usize,
+    n_steps: usize,
+    /// The tokens of the text that have not been sent.
+    unsent: VecDeque<TokenStart>,
+}
+
+/// A part of a text with the tokens that begin in it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TextPart {
+    pub text: String,
+    pub tokens: Vec<TokenStart>,
+}
+
+/// Where a token begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TokenStart {
+    /// The index of its step.
+    pub step: usize,
+    /// Where its bytes begin in the text, before invalid ones are replaced.
+    pub n_bytes_before: usize,
+}
+
+impl TextPart {
+    /// Returns whether there is nothing to send.
+    pub const fn is_empty(&self) -> bool {
+        self.text.is_empty() && self.tokens.is_empty()
+    }
+}
+
+impl TextParts {
+    /// Begins a text that these stop sequences end.
+    pub fn new(stops: &[String]) -> Self {
+        Self {
+            stops: stops.to_vec(),
+            matcher: StopMatcher::new(stops),
+            stopped: false,
+            held: Vec::new(),
+            n_bytes_sent: 0,
+            n_text_sent: 0,
+            n_steps: 0,
+            unsent: VecDeque::new(),
+        }
+    }
+
+    /// Returns a finished text as one part.
+    pub fn whole(text: &Generation) -> TextPart {
+        let mut parts = Self::new(&[]);
+        let mut whole = TextPart::default();
+        for step in &text.steps {
+            parts.note(&step.piece);
+        }
+        parts.end(text, &mut whole);
+        whole
+    }
+
+    /// Appends a token, and returns what can be sent now.
+    pub fn push(&mut self, piece: &Piece) -> TextPart {
+        self.note(piece);
+        if piece.kind == PieceKind::Text && !self.stopped {
+            self.stopped = self.matcher.push(&piece.bytes).is_some();
+        }
+        let mut part = TextPart::default();
+        if !self.stopped {
+            let n_certain = self.held.len() - self.n_possible_stop();
+            let certain = self.held.get(..n_certain).unwrap_or_default();
+            let (text, n_bytes) = complete_characters(certain);
+            self.held.drain(..n_bytes);
+            self.n_bytes_sent += n_bytes;
+            self.n_text_sent += text.len();
+            part.text = text;
+            part.tokens = self.tokens_before(self.n_bytes_sent);
+        }
+        part
+    }
+
+    /// Returns what is left of the finished text.
+    pub fn finish(mut self, text: &Generation) -> TextPart {
+        let mut rest = TextPart::default();
+        self.end(text, &mut rest);
+        rest
+    }
+
+    fn note(&mut self, piece: &Piece) {
+        if piece.kind == PieceKind::Text {
+            self.unsent.push_back(TokenStart {
+                step: self.n_steps,
+                n_bytes_before: self.n_bytes_sent + self.held.len(),
+            });
+            self.held.extend_from_slice(&piece.bytes);
+        }
+        self.n_steps += 1;
+    }
+
+    fn end(&mut self, text: &Generation, rest: &mut TextPart) {
+        let bytes = text.bytes();
+        let whole = String::from_utf8_lossy(&bytes);
+        whole
+            .get(self.n_text_sent..)
+            .unwrap_or_default()
+            .clone_into(&mut rest.text);
+        // A stop sequence may have cut off the last tokens.
+        let n_bytes = match text.finish {
+            Some(FinishReason::StopString { .. }) => bytes.len(),
+            _ => usize::MAX,
+        };
+        rest.tokens = self.tokens_before(n_bytes);
+    }
+
+    /// Takes the tokens that begin before this byte.
+    fn tokens_before(&mut self, n_bytes: usize) -> Vec<TokenStart> {
+        let n_tokens = self
+            .unsent
+            .partition_point(|token| token.n_bytes_before < n_bytes);
+        self.unsent.drain(..n_tokens).collect()
+    }
+
+    /// Returns how many of the last bytes may be the beginning of a stop sequence.
+    fn n_possible_stop(&self) -> usize {
+        let lengths = |stop: &String| -> Range<usize> { 1..stop.len().min(self.held.len() + 1) };
+        let is_begun = |stop: &String, n: usize| {
+            let begun = stop.as_bytes().get(..n);
+            begun.is_some_and(|begun| self.held.ends_with(begun))
+        };
+        let begun = self
+            .stops
+            .iter()
+            .filter_map(|stop| lengths(stop).rev().find(|n| is_begun(stop, *n)));
+        begun.max().unwrap_or(0)
+    }
+}
+
+/// Returns the text of these bytes without a last character that is incomplete, and its length in
+/// bytes. Invalid UTF-8 becomes U+FFFD.
+fn complete_characters(bytes: &[u8]) -> (String, usize) {
+    let (mut text, mut n_read) = (String::new(), 0);
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        n_read += chunk.valid().len();
+        let invalid = chunk.invalid();
+        if invalid.is_empty() {
+            break;
+        }
+        let is_begun = |error: std::str::Utf8Error| error.error_len().is_none();
+        let is_last = n_read + invalid.len() == bytes.len();
+        if is_last && std::str::from_utf8(invalid).is_err_and(is_begun) {
+            break;
+        }
+        text.push(char::REPLACEMENT_CHARACTER);
+        n_read += invalid.len();
+    }
+    (text, n_read)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{TextPart, TextParts};
+    use crate::generation::testing::generation;
+    use crate::generation::{FinishReason, Generation, Piece, Step, StopMatcher};
+
+    /// Returns a text of these tokens that ends as the engine would end it.
+    fn written(pieces: &[Piece], stops: &[String]) -> Generation {
+        let mut text = generation(&[("a", 0.5)]);
+        let step = text.steps[0].clone();
+        text.steps.truncate(0);
+        text.finish = Some(FinishReason::MaxTokens);
+        let mut matcher = StopMatcher::new(stops);
+        for piece in pieces {
+            text.steps.push(Step {
+                piece: piece.clone(),
+                ..step.clone()
+            });
+            if piece.kind == crate::generation::PieceKind::Text
+                && let Some(stop) = matcher.push(&piece.bytes)
+            {
+                let stop = stop.to_owned();
+                text.finish = Some(FinishReason::StopString { stop });
+                break;
+            }
+        }
+        text
+    }
+
+    /// Returns the parts that a program gets.
+    fn sent(text: &Generation, stops: &[String]) -> Vec<TextPart> {
+        let mut parts = TextParts::new(stops);
+        let mut sent: Vec<TextPart> = text
+            .steps
+            .iter()
+            .map(|step| parts.push(&step.piece))
+            .collect();
+        sent.push(parts.finish(text));
+        sent
+    }
+
+    fn texts(parts: &[TextPart]) -> Vec<&str> {
+        parts.iter().map(|part| part.text.as_str()).collect()
+    }
+
+    #[test]
+    fn parts_of_characters_and_of_stop_sequences_are_held_back() {
+        let euro = "€".as_bytes();
+        let pieces = |all: &[&[u8]]| -> Vec<Piece> {
+            all.iter()
+                .map(|bytes| Piece::text(bytes.to_vec()))
+                .collect()
+        };
+        for (written_pieces, stop, expected) in [
+            (pieces(&[b"One ", b"fox"]), "", &["One ", "fox", ""][..]),
+            (
+                pieces(&[&euro[..1], &euro[1..], b"!"]),
+                "",
+                &["", "€", "!", ""],
+            ),
+            (pieces(&[&euro[..2], b"!"]), "", &["", "\u{fffd}!", ""]),
+            (pieces(&[b"a", &euro[..2]]), "", &["a", "", "\u{fffd}"]),
+            (
+                pieces(&[b"the e", b"n", b"d."]),
+                "end",
+                &["the ", "", "", ""],
+            ),
+            (
+                pieces(&[b"the e", b"n", b"emy"]),
+                "end",
+                &["the ", "", "enemy", ""],
+            ),
+            (pieces(&[b"an e"]), "end", &["an ", "e"]),
+        ] {
+            let stops = [stop.to_owned()];
+            let text = written(&written_pieces, &stops);
+            assert_eq!(texts(&sent(&text, &stops)), expected);
+        }
+    }
+
+    #[test]
+    fn tokens_come_with_the_part_in_which_they_begin_and_special_ones_never() {
+        let euro = "€".as_bytes();
+        let pieces = [
+            Piece::text(*b"a"),
+            Piece::text(&euro[..1]),
+            Piece::text(&euro[1..]),
+            Piece::special("</s>"),
+        ];
+        let text = written(&pieces, &[]);
+        let steps = |part: &TextPart| -> Vec<usize> {
+            part.tokens.iter().map(|token| token.step).collect()
+        };
+        let parts = sent(&text, &[]);
+        let all: Vec<Vec<usize>> = parts.iter().map(steps).collect();
+        assert_eq!(all, [vec![0], vec![], vec![1, 2], vec![], vec![]]);
+        assert_eq!(steps(&TextParts::whole(&text)), [0, 1, 2]);
+    }
+
+    proptest! {
+        #[test]
+        fn the_parts_are_the_text_of_the_record(
+            pieces in prop::collection::vec(
+                prop::collection::vec(prop::sample::select(vec![b'a', b'b', 0xE2, 0x82, 0xAC, 0xF0]), 0..4),
+                0..12,
+            ),
+            stops in prop::collection::vec("[ab€]{0,3}", 0..3),
+        ) {
+            let pieces: Vec<Piece> = pieces.into_iter().map(Piece::text).collect();
+            let text = written(&pieces, &stops);
+            let parts = sent(&text, &stops);
+            prop_assert_eq!(texts(&parts).concat(), text.text());
+            let whole = TextParts::whole(&text);
+            prop_assert_eq!(&whole.text, &text.text());
+            let tokens: Vec<_> = parts.iter().flat_map(|part| &part.tokens).copied().collect();
+            prop_assert_eq!(tokens, whole.tokens);
+        }
+    }
+}

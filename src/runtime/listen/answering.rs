@@ -1,0 +1,408 @@
+//! The open requests: which wait, which are being written, and what their programs get.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::asked::{Asked, NotSent, Reply, ReplySender};
+use super::client::Client;
+use super::limits::MAX_WRITING_TEXTS;
+use crate::generation::{
+    Continuation, FinishReason, Generation, GenerationConfig, GenerationId, PaneSettings,
+    PromptRecord, TextModels, spell_thoughts,
+};
+use crate::interop::api::{AnswerForm, ApiError, ApiModel, RequestPrompt, TextParts, TextRequest};
+use crate::worker::{PaneRequest, Progress, Recorder, Request};
+
+/// A request that is no longer open.
+#[derive(Debug)]
+pub struct AnsweredRequest {
+    pub client: Client,
+    /// The prompt, or the last message. Empty if the request could not be read.
+    pub asked: String,
+    /// Settings of the request that have no effect, one sentence each.
+    pub notes: Vec<String>,
+    pub outcome: Outcome,
+}
+
+/// What became of a request.
+#[derive(Debug)]
+pub enum Outcome {
+    /// It was refused before anything was written.
+    Refused(ApiError),
+    /// The program left before it was its turn.
+    LeftWaiting,
+    /// Texts were written, completely or not.
+    Written {
+        texts: Vec<Generation>,
+        /// Why the program did not get all of them, if so.
+        undelivered: Option<&'static str>,
+    },
+}
+
+/// All open requests.
+pub(super) struct Answers {
+    model: Arc<ApiModel>,
+    waiting: VecDeque<Asked>,
+    writing: Vec<Answering>,
+    done: Vec<AnsweredRequest>,
+    n_begun: u64,
+}
+
+impl Answers {
+    pub(super) const fn new(model: Arc<ApiModel>) -> Self {
+        Self {
+            model,
+            waiting: VecDeque::new(),
+            writing: Vec::new(),
+            done: Vec::new(),
+            n_begun: 0,
+        }
+    }
+
+    /// Returns whether no request is open.
+    pub(super) fn is_idle(&self) -> bool {
+        self.waiting.is_empty() && self.writing.is_empty()
+    }
+
+    /// Lets a request wait for its turn.
+    pub(super) fn push(&mut self, asked: Asked) {
+        self.waiting.push_back(asked);
+    }
+
+    /// Lists a request that was refused before it got here.
+    pub(super) fn list(&mut self, refused: AnsweredRequest) {
+        self.done.push(refused);
+    }
+
+    /// Returns what the worker must do: write the texts of requests whose turn it is, and stop those
+    /// whose programs have left.
+    pub(super) fn requests(&mut self, new_id: &mut dyn FnMut() -> GenerationId) -> Vec<Request> {
+        let (left, waiting): (VecDeque<Asked>, VecDeque<Asked>) = std::mem::take(&mut self.waiting)
+            .into_iter()
+            .partition(|asked| asked.reply.is_abandoned());
+        self.waiting = waiting;
+        self.done
+            .extend(left.into_iter().map(|asked| AnsweredRequest {
+                asked: words(&asked.request, &self.model),
+                client: asked.client,
+                notes: asked.request.notes,
+                outcome: Outcome::LeftWaiting,
+            }));
+        let stopped = self.writing.iter_mut().flat_map(Answering::take_stopped);
+        let mut requests: Vec<Request> = stopped.map(Request::Stop).collect();
+        while let Some(asked) = self.waiting.pop_front_if(|asked| {
+            let n_writing: usize = self.writing.iter().map(|one| one.texts.len()).sum();
+            n_writing + asked.request.n_texts <= MAX_WRITING_TEXTS
+        }) {
+            self.n_begun += 1;
+            let (answering, request) = Answering::begin(asked, &self.model, self.n_begun, new_id);
+            self.writing.push(answering);
+            requests.push(request);
+        }
+        requests
+    }
+
+    /// Passes on what the worker reports. Returns whether it is about one of these requests.
+    pub(super) fn note(&mut self, progress: &Progress) -> bool {
+        let Some(index) = (self.writing.iter_mut()).position(|one| one.note(progress)) else {
+            return false;
+        };
+        if self.writing.get(index).is_some_and(Answering::is_done) {
+            self.done.push(self.writing.remove(index).into_answered());
+        }
+        true
+    }
+
+    /// Refuses the requests that wait.
+    pub(super) fn refuse_waiting(&mut self, error: &ApiError) {
+        for asked in self.waiting.drain(..) {
+            // A program that has left needs no answer.
+            asked.reply.send(Reply::Whole(Err(error.clone()))).ok();
+            self.done.push(AnsweredRequest {
+                asked: words(&asked.request, &self.model),
+                client: asked.client,
+                notes: asked.request.notes,
+                outcome: Outcome::Refused(error.clone()),
+            });
+        }
+    }
+
+    /// Ends all open requests, because the worker is gone.
+    pub(super) fn fail(&mut self, error: &str) {
+        self.refuse_waiting(&ApiError::failed(error));
+        let texts = self.writing.iter().flat_map(|one| &one.texts);
+        let unfinished = texts.filter(|text| !text.is_finished());
+        let ids: Vec<GenerationId> = unfinished.map(|text| text.recorder.id).collect();
+        for id in ids {
+            self.note(&Progress::failed(id, error));
+        }
+    }
+
+    /// Returns the requests that are no longer open.
+    pub(super) fn take_done(&mut self) -> Vec<AnsweredRequest> {
+        std::mem::take(&mut self.done)
+    }
+}
+
+/// A request whose texts are being written.
+struct Answering {
+    client: Client,
+    asked: String,
+    notes: Vec<String>,
+    form: AnswerForm,
+    reply: ReplySender,
+    texts: Vec<WrittenText>,
+    /// Whether the engine has accepted the request.
+    is_accepted: bool,
+    /// Whether the prompt was read, so that a stream has begun.
+    has_begun: bool,
+    /// Why nothing more is sent, if so.
+    not_sent: Option<NotSent>,
+    /// Whether the worker was asked to stop the texts that nobody waits for.
+    is_stopped: bool,
+}
+
+struct WrittenText {
+    recorder: Recorder,
+    /// `None` once the text is finished.
+    parts: Option<TextParts>,
+}
+
+impl WrittenText {
+    const fn is_finished(&self) -> bool {
+        self.recorder.text.finish.is_some()
+    }
+}
+
+impl Answering {
+    /// Returns the request with its records before their first tokens, and what the worker must do.
+    fn begin(
+        asked: Asked,
+        model: &ApiModel,
+        number: u64,
+        new_id: &mut dyn FnMut() -> GenerationId,
+    ) -> (Self, Request) {
+        let Asked {
+            client,
+            request,
+            reply,
+        } = asked;
+        let form = AnswerForm::new(&request, model.id(), client.asked_at, number);
+        let words = words(&request, model);
+        let first_seed = request.seed.unwrap_or_else(random_seed);
+        let configs = (0..request.n_texts as u64).map(|index| GenerationConfig {
+            chain: request.chain.clone(),
+            seed: first_seed.wrapping_add(index),
+            limits: request.limits.clone(),
+        });
+        let panes: Vec<PaneRequest> = configs
+            .map(|config| PaneRequest {
+                id: new_id(),
+                config,
+                model: None,
+                continuation: Continuation::default(),
+            })
+            .collect();
+        let prompt = Arc::new(prompt_record(&request.prompt, model));
+        let texts = panes.iter().map(|pane| WrittenText {
+            parts: Some(TextParts::new(&request.limits.stop_strings)),
+            recorder: Recorder {
+                id: pane.id,
+                text: new_text(pane.config.clone(), &prompt, model),
+            },
+        });
+        let answering = Self {
+            client,
+            asked: words,
+            notes: request.notes,
+            form,
+            reply,
+            texts: texts.collect(),
+            is_accepted: false,
+            has_begun: false,
+            not_sent: None,
+            is_stopped: false,
+        };
+        let request = match request.prompt {
+            RequestPrompt::Text(prompt) => Request::Generate {
+                prompt,
+                panes,
+                // Files keep only the head of each distribution.
+                n_detail_bytes: 0,
+            },
+            RequestPrompt::Tokens(_) => Request::Continue { prompt, panes },
+        };
+        (answering, request)
+    }
+
+    fn is_done(&self) -> bool {
+        self.texts.iter().all(WrittenText::is_finished)
+    }
+
+    /// Returns the texts that must be stopped, once.
+    fn take_stopped(&mut self) -> Vec<GenerationId> {
+        if self.not_sent.is_none() && self.reply.is_abandoned() {
+            self.not_sent = Some(NotSent::ClientLeft);
+        }
+        if self.not_sent.is_none() || self.is_stopped {
+            return Vec::new();
+        }
+        self.is_stopped = true;
+        let unfinished = self.texts.iter().filter(|text| !text.is_finished());
+        unfinished.map(|text| text.recorder.id).collect()
+    }
+
+    /// Records what happened and sends it on. Returns whether it is about one of these texts.
+    fn note(&mut self, progress: &Progress) -> bool {
+        let mut is_own = false;
+        for index in 0..self.texts.len() {
+            let Some(text) = self.texts.get_mut(index) else {
+                continue;
+            };
+            if text.recorder.note(progress) {
+                is_own = true;
+                let sent = self.send(index, progress);
+                self.not_sent = self.not_sent.or(sent.err());
+            }
+        }
+        if is_own {
+            let refused = matches!(progress, Progress::Finished { .. }) && !self.is_accepted;
+            self.is_accepted |= !refused;
+            self.has_begun |= matches!(progress, Progress::Started { .. });
+            if self.is_done() && self.not_sent.is_none() {
+                self.not_sent = self.conclude().err();
+            }
+        }
+        is_own
+    }
+
+    /// Sends what is new about a text, if it is streamed.
+    fn send(&mut self, index: usize, progress: &Progress) -> Result<(), NotSent> {
+        if !self.form.is_streamed() || self.not_sent.is_some() {
+            return Ok(());
+        }
+        let Some(WrittenText { recorder, parts }) = self.texts.get_mut(index) else {
+            return Ok(());
+        };
+        let (form, reply, text) = (&self.form, &self.reply, &recorder.text);
+        let send = |event: Option<serde_json::Value>| {
+            event.map_or(Ok(()), |event| reply.send_event(&event))
+        };
+        match progress {
+            Progress::Prefilling { .. } | Progress::Compared { .. } => Ok(()),
+            Progress::Started { .. } => {
+                if index == 0 {
+                    reply.send(Reply::Begin)?;
+                }
+                send(form.begin(index))
+            }
+            Progress::Stepped { step, .. } => match parts {
+                Some(parts) => send(form.part(index, text, &parts.push(&step.piece))),
+                None => Ok(()),
+            },
+            Progress::Finished { .. } => {
+                let Some(parts) = parts.take() else {
+                    return Ok(());
+                };
+                send(form.part(index, text, &parts.finish(text)))?;
+                // A failure ends the whole stream.
+                form.end(index, text).map_or(Ok(()), |end| send(Some(end)))
+            }
+        }
+    }
+
+    /// Sends the end of the response.
+    fn conclude(&self) -> Result<(), NotSent> {
+        let texts: Vec<&Generation> = self.texts.iter().map(|text| &text.recorder.text).collect();
+        if let Some(refusal) = self.refusal() {
+            return self.reply.send(Reply::Whole(Err(refusal)));
+        }
+        let whole = self.form.whole(&texts);
+        if !self.form.is_streamed() {
+            return self.reply.send(Reply::Whole(whole));
+        }
+        match whole {
+            Err(error) if !self.has_begun => self.reply.send(Reply::Whole(Err(error))),
+            Err(error) => self.reply.send_event(&error.to_json()),
+            Ok(_) => {
+                let usage = self.form.usage(&texts);
+                usage.map_or(Ok(()), |usage| self.reply.send_event(&usage))?;
+                self.reply.send(Reply::Part("data: [DONE]\n\n".into()))
+            }
+        }
+    }
+
+    /// Returns why the engine refused the request, if it did.
+    fn refusal(&self) -> Option<ApiError> {
+        let mut reasons = self.texts.iter().map(|text| &text.recorder.text.finish);
+        let error = reasons.find_map(|reason| match reason {
+            Some(FinishReason::Failed { error }) => Some(error.clone()),
+            _ => None,
+        });
+        error.filter(|_| !self.is_accepted).map(ApiError::invalid)
+    }
+
+    fn into_answered(self) -> AnsweredRequest {
+        let refusal = self.refusal();
+        let undelivered = self.not_sent.map(|why| match why {
+            NotSent::ClientLeft => "the program left",
+            NotSent::ReadsTooSlowly => "the program read too slowly",
+        });
+        let texts = self.texts.into_iter().map(|text| text.recorder.text);
+        AnsweredRequest {
+            client: self.client,
+            asked: self.asked,
+            notes: self.notes,
+            outcome: match refusal {
+                Some(error) => Outcome::Refused(error),
+                None => Outcome::Written {
+                    texts: texts.collect(),
+                    undelivered,
+                },
+            },
+        }
+    }
+}
+
+fn new_text(
+    mut config: GenerationConfig,
+    prompt: &Arc<PromptRecord>,
+    model: &ApiModel,
+) -> Generation {
+    let name = PaneSettings::from(config.chain.clone()).name;
+    // The engine spells them the same way, or refuses them with the reason.
+    spell_thoughts(&mut config.chain, &model.vocabulary).ok();
+    let second = model.second.clone();
+    let models = TextModels {
+        model: Arc::clone(&model.info),
+        second_model: second.filter(|_| config.chain.needs_second_model()),
+        vocabulary: Arc::clone(&model.vocabulary),
+    };
+    Generation::begin(name, config, Arc::clone(prompt), models)
+}
+
+/// Returns the prompt as far as it is known before the engine has read it.
+fn prompt_record(prompt: &RequestPrompt, model: &ApiModel) -> PromptRecord {
+    match prompt {
+        RequestPrompt::Text(prompt) => PromptRecord {
+            text: prompt.text.clone(),
+            ..PromptRecord::default()
+        },
+        RequestPrompt::Tokens(tokens) => PromptRecord {
+            text: model.vocabulary.visible_text(tokens),
+            tokens: tokens.clone(),
+            ..PromptRecord::default()
+        },
+    }
+}
+
+/// Returns the prompt or the last message of a request.
+fn words(request: &TextRequest, model: &ApiModel) -> String {
+    prompt_record(&request.prompt, model).text
+}
+
+/// Returns a seed that every JSON parser reads exactly.
+fn random_seed() -> u64 {
+    use std::hash::{BuildHasher, RandomState};
+    RandomState::new().hash_one(0_u8) >> 32
+}

@@ -1,0 +1,118 @@
+//! The endpoint, as its owner sees it.
+
+use std::io::{self, ErrorKind};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, sync_channel};
+
+use super::answering::{AnsweredRequest, Answers};
+use super::asked::Asked;
+use super::limits::{MAX_OPEN_REQUESTS, MAX_UNLISTED_REFUSALS};
+use super::routes::Routes;
+use super::server::ServerThread;
+use crate::generation::GenerationId;
+use crate::generation::formatting::io_words;
+use crate::interop::api::{ApiError, ApiModel};
+use crate::worker::{Progress, Request};
+
+/// Why the endpoint could not be opened. Can be shown to the user.
+#[derive(Debug, thiserror::Error)]
+pub enum ListenError {
+    #[error("port {port} is in use; choose another one")]
+    PortInUse { port: u16 },
+    #[error("could not listen on port {port}: {reason}")]
+    Refused { port: u16, reason: String },
+}
+
+/// An open endpoint. Dropping it closes the connections.
+pub struct Listener {
+    address: SocketAddr,
+    asked: Receiver<Asked>,
+    refused: Receiver<AnsweredRequest>,
+    answers: Answers,
+    _server: ServerThread,
+}
+
+impl Listener {
+    /// Opens a port of this computer, or any free one for 0. `wake` is called on the HTTP thread when
+    /// there is something to do.
+    pub fn open(
+        port: u16,
+        model: ApiModel,
+        wake: impl Fn() + Send + Sync + 'static,
+    ) -> Result<Self, ListenError> {
+        let refused_port = |error: io::Error| match error.kind() {
+            ErrorKind::AddrInUse => ListenError::PortInUse { port },
+            _ => ListenError::Refused {
+                port,
+                reason: io_words(&error),
+            },
+        };
+        let socket = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(refused_port)?;
+        let address = socket.local_addr().map_err(refused_port)?;
+        let model = Arc::new(model);
+        // Each open request holds a permit, so that this channel is never full.
+        let (asked_sender, asked) = sync_channel(MAX_OPEN_REQUESTS);
+        let (refused_sender, refused) = sync_channel(MAX_UNLISTED_REFUSALS);
+        let routes = Routes::new(
+            address.port(),
+            Arc::clone(&model),
+            asked_sender,
+            refused_sender,
+            Box::new(wake),
+        );
+        let server = ServerThread::start(socket, routes).map_err(refused_port)?;
+        Ok(Self {
+            address,
+            asked,
+            refused,
+            answers: Answers::new(model),
+            _server: server,
+        })
+    }
+
+    /// Returns the address that programs use.
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Returns what the worker must do now. `new_id` returns an id that no text has.
+    pub fn requests(&mut self, mut new_id: impl FnMut() -> GenerationId) -> Vec<Request> {
+        for asked in self.asked.try_iter() {
+            self.answers.push(asked);
+        }
+        for refused in self.refused.try_iter() {
+            self.answers.list(refused);
+        }
+        self.answers.requests(&mut new_id)
+    }
+
+    /// Passes on what the worker reports. Returns whether it is about a request of a program.
+    pub fn note(&mut self, progress: &Progress) -> bool {
+        self.answers.note(progress)
+    }
+
+    /// Returns the requests that were answered or refused since the last call, in that order.
+    pub fn take_answered(&mut self) -> Vec<AnsweredRequest> {
+        self.answers.take_done()
+    }
+
+    /// Returns whether no request is open.
+    pub fn is_idle(&self) -> bool {
+        self.answers.is_idle()
+    }
+
+    /// Refuses the requests that have not begun, because the endpoint is about to close.
+    pub fn refuse_waiting(&mut self) {
+        for asked in self.asked.try_iter() {
+            self.answers.push(asked);
+        }
+        let closing = ApiError::refused(503, "The endpoint was closed");
+        self.answers.refuse_waiting(&closing);
+    }
+
+    /// Ends all open requests with an error, because the worker is gone.
+    pub fn fail(&mut self, error: &str) {
+        self.answers.fail(error);
+    }
+}
