@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use super::console;
 use super::failure::Failure;
-use super::pane_run::{Console, Engine, Pane, Record, SIGNAL_PAUSE, Task};
+use super::pane_run::{Console, Engine, Pane, SIGNAL_PAUSE, Task};
+use super::run_record::Record;
 use super::server::connected;
 use crate::generation::{
     Continuation, Generation, GenerationId, ModelInfo, PromptRecord, PromptText, TextModels,

@@ -40,6 +40,7 @@ mod replay_models;
 mod replay_report;
 mod replies;
 pub(crate) mod report_output;
+mod run_record;
 mod sample;
 mod score;
 pub(crate) mod server;

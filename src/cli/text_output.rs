@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::console;
 use super::failure::Failure;
-use super::pane_run::finish_summary;
+use super::run_record::finish_summary;
 use super::text_lines::TextLines;
 use crate::generation::formatting::{grouped, pane_letter};
 use crate::generation::{FinishReason, Generation, PaneSettings, PieceKind};

@@ -72,7 +72,10 @@ impl AppState {
                 return self.prompt.tokenize(&self.models.main);
             }
             Command::CopyPrompt(None) => return self.prompt.copy().into_iter().collect(),
-            Command::CopyPrompt(Some(id)) => return self.copy_next_prompt(id),
+            Command::CopyPrompt(Some(id)) => {
+                let copied = self.pane(id).and_then(Pane::copy_next_prompt);
+                return copied.into_iter().collect();
+            }
 
             Command::SetChain(id, chain) => self.panes.set_chain(id, chain),
             Command::Solo(id, index) => self.panes.solo(id, index),

@@ -141,7 +141,7 @@ impl AppState {
             let n_tokens = tokens.as_ref().map(Vec::len).map_err(Clone::clone);
             dialog.on_counted(&prompt, n_tokens);
         }
-        self.on_next_prompt(&prompt, model, &tokens);
+        self.panes.on_next_prompt(&prompt, model, &tokens);
         if model.is_none() {
             if let Some(dialog) = &mut self.dialogs.watermark {
                 dialog.on_tokenized(&prompt, &tokens, self.models.main.n_vocab());

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::generation::{Continuation, Generation, GenerationConfig, Limits, Lineage, Origin};
 use crate::state::branches::{ContinueRequest, Extension, Upcoming};
-use crate::state::conversation::Ask;
+use crate::state::conversation::{Ask, GivenConversation, NextAnswer};
 use crate::state::pane_models::OwnModel;
 use crate::state::panes::pane::{Kept, NewText, Start};
 use crate::state::servers::grouped;
@@ -228,6 +228,50 @@ impl AppState {
             n_detail_bytes,
         }));
         effects
+    }
+
+    /// Scores the answers of a conversation in a pane, under its settings.
+    fn score_conversation(&mut self, id: PaneId, given: GivenConversation) -> Vec<Effect> {
+        let mut effects: Vec<Effect> = self.panes.stop(id).into_iter().collect();
+        if let Some(pane) = self.panes.pane_mut(id) {
+            pane.given = given;
+        }
+        effects.extend(self.score_next_answer(id, None));
+        effects
+    }
+
+    /// Scores the next answer of the conversation that was given to a pane, if there is one.
+    pub(super) fn score_next_answer(
+        &mut self,
+        id: PaneId,
+        before: Option<Generation>,
+    ) -> Option<Effect> {
+        let (place, max_steps) = (self.place_of(id)?, self.max_steps());
+        let memory = self.memory;
+        let n_detail_bytes = memory.detail_bytes_per_step(&[place], &self.panes, max_steps);
+        let pane = self.pane(id)?;
+        let (config, own) = (self.config_of(pane), self.models.own(pane));
+        let model = OwnModel::local(own.as_ref());
+        let pane = self.panes.pane_mut(id)?;
+        let NextAnswer {
+            prompt,
+            answer,
+            new,
+        } = pane.given.take_next(before)?;
+        self.last_id += 1;
+        let id = GenerationId(self.last_id);
+        pane.wait_for(id, config.clone(), own, Start::Prompt(new));
+        Some(Effect::Send(Request::ScoreAnswer {
+            prompt,
+            answer,
+            panes: vec![PaneRequest {
+                id,
+                config,
+                model,
+                continuation: Continuation::default(),
+            }],
+            n_detail_bytes,
+        }))
     }
 
     /// Returns the place of the pane that shows the scored text, which may be a new one.

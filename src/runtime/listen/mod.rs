@@ -1,7 +1,7 @@
 //! A local endpoint: other programs ask for texts over HTTP, and the engine writes them as it writes
 //! those of panes.
 //!
-//! A thread speaks HTTP. Whoever owns the engine's worker owns the [`Listener`] too: it takes requests
+//! A thread speaks HTTP. Whoever owns the engine's worker owns the `Listener` too: it takes requests
 //! for the worker from it, hands it what the worker reports, and gets the record of each request. This
 //! module does not know what becomes of the records, and it starts no worker.
 

@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
-use super::{Ask, ConversationCommand, EditScope, FullConversation, MessageEdit, TurnAt};
+use super::{
+    Ask, ConversationCommand, EditScope, FullConversation, MessageEdit, NextPrompt, TurnAt,
+};
 use crate::generation::formatting::pane_letter;
 use crate::generation::{
     ChatMessage, ChatSettings, ChatTools, FinishReason, Generation, GenerationId, Origin,
@@ -59,28 +61,18 @@ impl AppState {
 
     /// Returns the pane whose conversation leaves the least room in its model's context.
     pub fn fullest_pane(&self) -> Option<&Pane> {
-        self.fullest_of(|_| true)
-    }
-
-    fn fullest_of(&self, is_counted: impl Fn(&Pane) -> bool) -> Option<&Pane> {
-        let room = |pane: &Pane| match self.next_length(pane) {
-            Some(length) => length.n_max as i128 - length.n_tokens as i128,
-            None => i128::MAX,
-        };
-        let counted = self.panes.iter().filter(|pane| is_counted(pane));
-        let answered = counted.filter(|pane| pane.answer().is_some());
-        answered.min_by_key(|pane| (pane.is_left_out, room(pane)))
+        self.panes.fullest(&self.models, |_| true)
     }
 
     /// Returns how long the fullest conversation is.
     pub fn conversation_length(&self) -> Option<PromptLength> {
-        self.next_length(self.fullest_pane()?)
+        self.fullest_pane()?.next_length(&self.models)
     }
 
     /// Returns the conversation that does not fit into its model's context with the message as typed.
     pub fn full_conversation(&self) -> Option<FullConversation> {
         let pane = self.fullest_pane().filter(|_| self.is_replying())?;
-        let length = self.next_length(pane)?;
+        let length = pane.next_length(&self.models)?;
         let letter = pane_letter(pane.place);
         let history = pane.history();
         (!length.fits()).then(|| FullConversation {
@@ -170,13 +162,37 @@ impl AppState {
             return Vec::new();
         }
         // The prompt is that of the main model, if a pane uses it.
-        let main = self.fullest_of(|pane| self.models.chosen(&pane.settings).is_none());
+        let uses_main = |pane: &Pane| self.models.chosen(&pane.settings).is_none();
+        let main = self.panes.fullest(&self.models, uses_main);
         let history = main.or_else(|| self.fullest_pane()).and_then(Pane::history);
         let Some(history) = history.filter(|history| *history != self.prompt.history) else {
             return Vec::new();
         };
         self.prompt.history = history;
         self.prompt.tokenize(&self.models.main)
+    }
+
+    /// Asks for the tokens of what each pane reads next, if a message is typed.
+    pub(in crate::state) fn read_next_prompts(&mut self) -> Vec<Effect> {
+        if self.is_running() {
+            return Vec::new();
+        }
+        let is_typed = self.is_replying() && !self.prompt.text.is_empty();
+        let next = |pane: &Pane| {
+            (is_typed && pane.can_read_next(&self.models)).then(|| {
+                let own = self.models.own(pane);
+                let prompt = self.next_turn(pane).prompt;
+                let is_read = own.is_none() && self.prompt.reads(&prompt);
+                let read = self.prompt.reading.as_ref().filter(|_| is_read);
+                NextPrompt::new(prompt, own.as_ref(), read.map(|read| read.tokens.clone()))
+            })
+        };
+        let all: Vec<Option<NextPrompt>> = self.panes.iter().map(next).collect();
+        let mut requests = self.panes.read_next(all);
+        // The prompt's own tokens are asked for by itself.
+        let own = NextPrompt::new(self.prompt.to_text(), None, None).request();
+        requests.retain(|request| *request != own);
+        requests.into_iter().map(Effect::Send).collect()
     }
 
     /// Returns the turn that is answered again on request: the shown one of the pinned pane, or of the

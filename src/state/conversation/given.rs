@@ -4,20 +4,23 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::analysis::{GivenTurn, given_turns, messages_after};
-use crate::generation::{
-    ChatSettings, Continuation, Generation, GenerationId, N_MAX_TURNS, PromptText,
-};
+use crate::generation::{ChatMessage, ChatSettings, Generation, N_MAX_TURNS, PromptText};
 use crate::interop::{Messages, MessagesError};
-use crate::state::pane_models::OwnModel;
-use crate::state::panes::pane::{NewText, Start};
-use crate::state::{AppState, Effect, PaneId, capitalize};
-use crate::worker::{PaneRequest, Request};
+use crate::state::capitalize;
+use crate::state::panes::pane::NewText;
 
 /// The answers to be scored, with the messages that they answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GivenConversation {
     system: Option<String>,
     turns: VecDeque<GivenTurn>,
+}
+
+/// An answer that is scored next, and the text that it becomes.
+pub(in crate::state) struct NextAnswer {
+    pub prompt: PromptText,
+    pub answer: ChatMessage,
+    pub new: NewText,
 }
 
 impl GivenConversation {
@@ -55,63 +58,24 @@ impl GivenConversation {
     pub fn n_answers(&self) -> usize {
         self.turns.len()
     }
-}
 
-impl AppState {
-    /// Scores the answers of a conversation in a pane, under its settings.
-    pub(in crate::state) fn score_conversation(
-        &mut self,
-        id: PaneId,
-        given: GivenConversation,
-    ) -> Vec<Effect> {
-        let mut effects: Vec<Effect> = self.panes.stop(id).into_iter().collect();
-        if let Some(pane) = self.panes.pane_mut(id) {
-            pane.given = given;
-        }
-        effects.extend(self.score_next_answer(id, None));
-        effects
-    }
-
-    /// Scores the next answer of the conversation that was given to a pane, if there is one.
-    pub(in crate::state) fn score_next_answer(
-        &mut self,
-        id: PaneId,
-        before: Option<Generation>,
-    ) -> Option<Effect> {
-        let max_steps = self.max_steps();
-        let place = self.place_of(id)?;
-        let n_detail_bytes = self
-            .memory
-            .detail_bytes_per_step(&[place], &self.panes, max_steps);
-        let pane = self.pane(id)?;
-        let (config, own) = (self.config_of(pane), self.models.own(pane));
-        let model = OwnModel::local(own.as_ref());
-        let pane = self.panes.pane_mut(id)?;
-        let turn = pane.given.turns.pop_front()?;
+    /// Removes the next turn, to be scored after `before`. `None` if there is none.
+    pub(in crate::state) fn take_next(&mut self, before: Option<Generation>) -> Option<NextAnswer> {
+        let GivenTurn { message, answer } = self.turns.pop_front()?;
         let settings = ChatSettings {
-            system: pane.given.system.clone(),
+            system: self.system.clone(),
             history: before.as_ref().map(messages_after).unwrap_or_default(),
             ..ChatSettings::default()
         };
-        self.last_id += 1;
-        let text = GenerationId(self.last_id);
-        let new = NewText {
-            message: Some(turn.message.clone()),
-            previous_turn: before.map(Arc::new),
-            origin: None,
-        };
-        pane.wait_for(text, config.clone(), own, Start::Prompt(new));
-        Some(Effect::Send(Request::ScoreAnswer {
-            prompt: PromptText::chat_with(turn.message, settings),
-            answer: turn.answer,
-            panes: vec![PaneRequest {
-                id: text,
-                config,
-                model,
-                continuation: Continuation::default(),
-            }],
-            n_detail_bytes,
-        }))
+        Some(NextAnswer {
+            new: NewText {
+                message: Some(message.clone()),
+                previous_turn: before.map(Arc::new),
+                origin: None,
+            },
+            prompt: PromptText::chat_with(message, settings),
+            answer,
+        })
     }
 }
 

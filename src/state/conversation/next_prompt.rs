@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::generation::{Generation, ModelSource, PromptText, PromptToken};
 use crate::state::pane_models::OwnModel;
 use crate::state::prompt::text_of;
-use crate::state::{AppState, Effect, Pane, PaneId, PromptLength};
+use crate::state::{Effect, Models, Pane, Panes, PromptLength};
 use crate::worker::Request;
 
 /// The prompt that a pane's model reads if the message is sent as typed.
@@ -52,52 +52,68 @@ fn tokens_so_far(answer: &Generation) -> Arc<[PromptToken]> {
     read.chain(written).collect()
 }
 
-impl AppState {
-    /// Returns the tokens that the model of a pane reads next. `None` for a pane without an answer.
-    pub fn next_tokens<'a>(&self, pane: &'a Pane) -> Option<NextTokens<'a>> {
-        let answer = pane.answer()?;
-        let typed = pane
+impl Pane {
+    /// Returns the tokens that its model reads next. `None` without an answer.
+    pub fn next_tokens(&self) -> Option<NextTokens<'_>> {
+        let answer = self.answer()?;
+        let typed = self
             .next_prompt
             .as_ref()
             .and_then(|next| next.tokens.as_ref());
-        let typed = typed.filter(|_| !self.prompt.text.is_empty());
         Some(match typed {
             Some(tokens) => NextTokens::Typed(tokens.as_ref().map_err(String::as_str)),
             None => NextTokens::SoFar(answer),
         })
     }
 
-    /// Returns how many tokens the model of a pane reads next, as far as they are known.
-    pub fn next_length(&self, pane: &Pane) -> Option<PromptLength> {
-        let n_tokens = match self.next_tokens(pane)? {
+    /// Returns how many tokens its model reads next, as far as they are known.
+    pub fn next_length(&self, models: &Models) -> Option<PromptLength> {
+        let n_tokens = match self.next_tokens()? {
             NextTokens::Typed(tokens) => tokens.ok()?.len(),
             NextTokens::SoFar(answer) => answer.prompt.tokens.len() + answer.steps.len(),
         };
         Some(PromptLength {
             n_tokens,
-            n_max: self.models.of(pane)?.info.n_context,
+            n_max: models.of(self)?.info.n_context,
         })
     }
 
-    /// Copies what the model of a pane reads next, special tokens included.
-    pub(in crate::state) fn copy_next_prompt(&self, id: PaneId) -> Vec<Effect> {
-        let next = self.pane(id).and_then(|pane| self.next_tokens(pane));
-        let tokens = next.and_then(|next| next.listed().ok());
-        let copied = tokens.map(|tokens| Effect::CopyText(text_of(&tokens)));
-        copied.into_iter().collect()
+    /// Copies what its model reads next, special tokens included.
+    pub(in crate::state) fn copy_next_prompt(&self) -> Option<Effect> {
+        let tokens = self.next_tokens()?.listed().ok()?;
+        Some(Effect::CopyText(text_of(&tokens)))
     }
 
-    /// Asks for the tokens of what each pane reads next, if a message is typed. A server is not asked
-    /// before the message is sent.
-    pub(in crate::state) fn read_next_prompts(&mut self) -> Vec<Effect> {
-        if self.is_running() {
-            return Vec::new();
-        }
-        let is_typed = self.is_replying() && !self.prompt.text.is_empty();
-        let next = |pane: &Pane| is_typed.then(|| self.next_prompt(pane)).flatten();
-        let all: Vec<Option<NextPrompt>> = self.panes.iter().map(next).collect();
+    /// Returns whether its next prompt can be tokenized before it is sent: a server is not asked for
+    /// its tokens.
+    pub(in crate::state) fn can_read_next(&self, models: &Models) -> bool {
+        let model = models.chosen(&self.settings);
+        let is_server = model.is_some_and(|model| model.served().is_some());
+        !self.is_left_out && !is_server && self.answer().is_some() && models.of(self).is_some()
+    }
+}
+
+impl Panes {
+    /// Returns the pane whose conversation leaves the least room in its model's context, of those that
+    /// are counted.
+    pub(in crate::state) fn fullest(
+        &self,
+        models: &Models,
+        is_counted: impl Fn(&Pane) -> bool,
+    ) -> Option<&Pane> {
+        let room = |pane: &Pane| match pane.next_length(models) {
+            Some(length) => length.n_max as i128 - length.n_tokens as i128,
+            None => i128::MAX,
+        };
+        let counted = self.iter().filter(|pane| is_counted(pane));
+        let answered = counted.filter(|pane| pane.answer().is_some());
+        answered.min_by_key(|pane| (pane.is_left_out, room(pane)))
+    }
+
+    /// Notes what each pane reads next. Returns the requests for the tokens that are not known yet.
+    pub(in crate::state) fn read_next(&mut self, all: Vec<Option<NextPrompt>>) -> Vec<Request> {
         let mut requests: Vec<Request> = Vec::new();
-        for (pane, next) in self.panes.iter_mut().zip(all) {
+        for (pane, next) in self.iter_mut().zip(all) {
             let before = pane.next_prompt.take();
             let is_new = match (&before, &next) {
                 (_, None) => false,
@@ -115,34 +131,7 @@ impl AppState {
                 ..next
             });
         }
-        // The prompt's own tokens are asked for by itself.
-        let own = Request::Tokenize {
-            prompt: self.prompt.to_text(),
-            model: None,
-        };
-        requests.retain(|request| *request != own);
-        requests.into_iter().map(Effect::Send).collect()
-    }
-
-    /// Returns what a pane reads next, if its model is ready to count it.
-    fn next_prompt(&self, pane: &Pane) -> Option<NextPrompt> {
-        let is_server = || {
-            let model = self.models.chosen(&pane.settings);
-            model.is_some_and(|model| model.served().is_some())
-        };
-        if pane.is_left_out || pane.answer().is_none() || is_server() {
-            return None;
-        }
-        self.models.of(pane)?;
-        let own = self.models.own(pane);
-        let prompt = self.next_turn(pane).prompt;
-        let is_read = own.is_none() && self.prompt.reads(&prompt);
-        let read = self.prompt.reading.as_ref().filter(|_| is_read);
-        Some(NextPrompt {
-            prompt,
-            model: OwnModel::local(own.as_ref()),
-            tokens: read.map(|read| read.tokens.clone()),
-        })
+        requests
     }
 
     /// Stores the tokens for each pane that reads them next.
@@ -153,10 +142,7 @@ impl AppState {
         tokens: &Result<Vec<PromptToken>, String>,
     ) {
         let is_it = |next: &&mut NextPrompt| next.prompt == *prompt && next.model.as_ref() == model;
-        let next = self
-            .panes
-            .iter_mut()
-            .filter_map(|pane| pane.next_prompt.as_mut());
+        let next = self.iter_mut().filter_map(|pane| pane.next_prompt.as_mut());
         let mut shared = None;
         for next in next.filter(is_it) {
             let tokens = shared.get_or_insert_with(|| tokens.clone().map(Arc::from));
@@ -166,7 +152,21 @@ impl AppState {
 }
 
 impl NextPrompt {
-    fn request(&self) -> Request {
+    /// A prompt that this model reads, with its tokens if they are known.
+    pub(in crate::state) fn new(
+        prompt: PromptText,
+        own: Option<&OwnModel>,
+        tokens: Option<Result<Arc<[PromptToken]>, String>>,
+    ) -> Self {
+        Self {
+            prompt,
+            model: OwnModel::local(own),
+            tokens,
+        }
+    }
+
+    /// Returns the request for its tokens.
+    pub(in crate::state) fn request(&self) -> Request {
         Request::Tokenize {
             prompt: self.prompt.clone(),
             model: self.model.clone(),
@@ -247,11 +247,11 @@ mod tests {
     fn each_pane_reads_its_own_history_with_its_own_model() {
         let mut state = conversation();
         let pane = |state: &AppState, place: usize| state.panes[place].clone();
-        let so_far = state.next_tokens(&pane(&state, 0)).map(|next| match next {
+        let so_far = pane(&state, 0).next_tokens().map(|next| match next {
             NextTokens::SoFar(answer) => answer.prompt.tokens.len() + answer.steps.len(),
             NextTokens::Typed(_) => 0,
         });
-        let length = state.next_length(&pane(&state, 0)).unwrap();
+        let length = pane(&state, 0).next_length(&state.models).unwrap();
         assert_eq!(so_far, Some(length.n_tokens), "nothing is typed");
 
         let asked = type_message(&mut state, "More");
@@ -269,7 +269,7 @@ mod tests {
         }
         let lengths = [0, 1, 2, 3].map(|place| {
             let pane = pane(&state, place);
-            state.next_length(&pane).unwrap().n_tokens
+            pane.next_length(&state.models).unwrap().n_tokens
         });
         assert_eq!(lengths[0], lengths[2]);
         assert_eq!(
@@ -285,11 +285,11 @@ mod tests {
         // While a longer message is counted, the last counts stay.
         type_message(&mut state, "More!");
         assert_eq!(
-            state.next_length(&pane(&state, 1)).unwrap().n_tokens,
+            pane(&state, 1).next_length(&state.models).unwrap().n_tokens,
             lengths[1]
         );
         type_message(&mut state, "");
-        let next = state.next_tokens(&state.panes[1]);
+        let next = state.panes[1].next_tokens();
         assert!(matches!(next, Some(NextTokens::SoFar(_))));
     }
 

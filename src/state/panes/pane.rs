@@ -256,6 +256,7 @@ impl Pane {
     ) {
         self.running_model = OwnModel::named(own.as_ref());
         self.upcoming = None;
+        self.next_prompt = None;
         self.server_notes.clear();
         let mut status = std::mem::replace(&mut self.status, PaneStatus::Ready);
         status.finish(FinishReason::Cancelled);

@@ -115,7 +115,7 @@ impl TokensView {
         let chosen = self.pane.and_then(|id| state.pane(id));
         let pane = chosen.filter(|pane| pane.answer().is_some());
         let pane = pane.or_else(|| state.fullest_pane())?;
-        let next = state.next_tokens(pane)?;
+        let next = pane.next_tokens()?;
         let (tokens, note) = match next {
             NextTokens::Typed(_) => (next.listed(), ""),
             NextTokens::SoFar(answer) => {
@@ -131,7 +131,7 @@ impl TokensView {
         };
         Some(Shown {
             tokens,
-            length: state.next_length(pane),
+            length: pane.next_length(&state.models),
             note,
             pane: Some(pane.id),
         })
