@@ -89,7 +89,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut engine = Engine::open(source, arguments.compute, &mut console)?;
     arguments.draft_model.load(&mut engine, &mut console)?;
     let texts = match given {
-        Given::Text(task) => run_panes(engine, task, &panes, &mut console),
+        Given::Text(task) => run_panes(engine, *task, &panes, &mut console),
         Given::Answers(turns) => turns.score(&mut engine, &panes, &mut console),
     };
     let limited = |mut text: Generation| {
@@ -106,7 +106,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 /// What is scored.
 enum Given {
-    Text(Task),
+    Text(Box<Task>),
     Answers(GivenAnswers),
 }
 
@@ -116,10 +116,10 @@ impl Arguments {
             return GivenAnswers::read(path).map(Given::Answers);
         }
         let path = self.file.as_deref().unwrap_or_else(|| Path::new("-"));
-        Ok(Given::Text(Task::Score {
+        Ok(Given::Text(Box::new(Task::Score {
             text: text_of(path, "the text")?,
             n_first: self.first,
-        }))
+        })))
     }
 
     fn panes(&self) -> Result<Vec<Pane>, Failure> {

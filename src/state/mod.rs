@@ -120,7 +120,7 @@ pub use text_mark::TextMark;
 pub use typed_text::{cut_to_limit, cut_words};
 pub use view::{
     BranchesView, CompareChoices, DockTab, PictureStyle, Pin, ScoreCap, ScoreLayout, ScoreMeasure,
-    ThemeChoice, Tint, ViewChoices,
+    ThemeChoice, Tint, TurnsPlotted, ViewChoices,
 };
 pub use watermark::{WATERMARKS, WatermarkCommand, WatermarkDialog};
 pub use words::{

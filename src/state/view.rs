@@ -263,6 +263,17 @@ impl BranchesView {
     }
 }
 
+/// Which turns of a conversation the plots show.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TurnsPlotted {
+    /// The one that all tabs show.
+    #[default]
+    Shown,
+    /// All of them, one after the other.
+    All,
+}
+
 /// How the score arranges the panes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -356,8 +367,7 @@ pub struct ViewChoices {
     pub show_marks: bool,
     pub score: ScoreMeasure,
     pub score_cap: ScoreCap,
-    /// Whether the plots show all turns of a conversation, and not only the chosen one.
-    pub all_turns: bool,
+    pub turns_plotted: TurnsPlotted,
     /// The watermark to look for; `None` for the first one that a pane leaves.
     pub watermark: Option<Watermark>,
     pub right_plot: RightPlot,

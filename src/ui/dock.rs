@@ -25,7 +25,7 @@ use crate::lessons::{self, Ring};
 use crate::plots::StepAt;
 use crate::state::{
     AppState, BranchCommand, BranchesView, Command, ConversationCommand, DockTab, Pane, PinMove,
-    ViewChange, ViewChoices,
+    TurnsPlotted, ViewChange, ViewChoices,
 };
 use crate::ui::xray::xray_ui;
 
@@ -277,7 +277,7 @@ fn shown_turn_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>)
     }
     let shown = state.panes.shown_turn().unwrap_or(n_turns - 1);
     let is_plots = state.view.dock_tab == DockTab::Plots;
-    let all = is_plots && state.view.all_turns;
+    let all = is_plots && state.view.turns_plotted == TurnsPlotted::All;
     let words = if all {
         format!("All {n_turns} turns")
     } else {
@@ -296,12 +296,14 @@ fn shown_turn_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>)
         .show(|ui| {
             let hint = "but for speed and watermark";
             if is_plots && menu_item(ui, "All turns", hint, all).clicked() {
-                state.view.all_turns = true;
+                state.view.turns_plotted = TurnsPlotted::All;
             }
             for turn in 0..n_turns {
                 let label = format!("Turn {}", turn + 1);
                 if menu_item(ui, &label, "", turn == shown && !all).clicked() {
-                    state.view.all_turns &= !is_plots;
+                    if is_plots {
+                        state.view.turns_plotted = TurnsPlotted::Shown;
+                    }
                     let show = ConversationCommand::ShowTurn(Some(turn));
                     commands.push(Command::Conversation(show));
                 }

@@ -8,7 +8,7 @@ use super::figures::joined_turns;
 use crate::analysis::JoinedTurns;
 use crate::generation::Generation;
 use crate::plots::StepAt;
-use crate::state::{AppState, Pane};
+use crate::state::{AppState, Pane, TurnsPlotted};
 
 /// The texts that plots show.
 #[derive(Default)]
@@ -38,7 +38,7 @@ impl TurnStep<'_> {
 impl PlottedTurns {
     /// Returns what the user chose: the shown turn, or all of them.
     pub(super) fn chosen(ctx: &Context, state: &AppState) -> Self {
-        if !state.view.all_turns || state.panes.n_turns() < 2 {
+        if state.view.turns_plotted == TurnsPlotted::Shown || state.panes.n_turns() < 2 {
             return Self::default();
         }
         let joined = state.panes.by_place(Pane::latest).into_iter();

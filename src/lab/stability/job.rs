@@ -80,14 +80,14 @@ impl RewriteJob {
         self.sequence = Some(context.model.lm.fork(reading.sequence())?);
         let vocabulary = &context.model.vocabulary;
         let pieces = self.tokens.iter().map(|token| vocabulary.piece(*token));
-        Ok(Some(RewriteUpdate::Started(PromptRecord {
+        Ok(Some(RewriteUpdate::Started(Box::new(PromptRecord {
             text: self.text.clone(),
             chat: self.chat.clone(),
             pieces: pieces.collect(),
             tokens: self.tokens.clone(),
             n_prefilled: self.n_prompt,
             prefill_secs: self.began_at.elapsed().as_secs_f64(),
-        })))
+        }))))
     }
 
     /// Writes a token from the logits before it: as the chain draws it or, if it draws another one,
@@ -252,7 +252,7 @@ mod tests {
             };
             match update {
                 JobUpdate::Reported(report) => match report.take() {
-                    Some(RewriteUpdate::Started(read)) => prompt = Some(read),
+                    Some(RewriteUpdate::Started(read)) => prompt = Some(*read),
                     Some(RewriteUpdate::Stepped(step)) => steps.push(*step),
                     None => panic!("another report"),
                 },

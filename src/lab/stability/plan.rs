@@ -34,7 +34,7 @@ pub struct RewritePlan {
 #[derive(Debug, Clone, PartialEq)]
 pub enum RewriteUpdate {
     /// The prompt was read.
-    Started(PromptRecord),
+    Started(Box<PromptRecord>),
     /// The next token was written, with its evidence.
     Stepped(Box<Step>),
 }

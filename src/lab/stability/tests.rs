@@ -200,7 +200,7 @@ fn rewrite(state: &mut AppState, effects: &[Effect]) -> (GenerationId, RewritePl
         text: plan.prompt.text.clone(),
         ..PromptRecord::clone(&text.prompt)
     };
-    report(state, id, RewriteUpdate::Started(prompt));
+    report(state, id, RewriteUpdate::Started(Box::new(prompt)));
     for step in text.steps {
         report(state, id, RewriteUpdate::Stepped(Box::new(step)));
     }

@@ -246,7 +246,7 @@ fn the_template_gets_tools_calls_and_results() {
         assert_eq!(settings.tools.definitions.len(), n_tools);
         let answered = settings.tools.answered_call.unwrap();
         assert_eq!(answered.tool_call_id.as_deref(), Some("c"));
-        assert_eq!(settings.history[1].tool_calls, [call.clone()]);
+        assert_eq!(settings.history[1].tool_calls, std::slice::from_ref(&call));
     }
 }
 

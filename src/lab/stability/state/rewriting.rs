@@ -101,7 +101,7 @@ impl JobRun for StabilityRun {
         };
         rewriting.status.begin();
         match report.take() {
-            Some(RewriteUpdate::Started(prompt)) => rewriting.prompt = prompt,
+            Some(RewriteUpdate::Started(prompt)) => rewriting.prompt = *prompt,
             Some(RewriteUpdate::Stepped(step)) => rewriting.steps.push(*step),
             None => {}
         }

@@ -9,7 +9,8 @@ use crate::engine::{
 };
 use crate::generation::hosts::OWN_MODEL;
 use crate::generation::{
-    FinishReason, GenerationId, ModelSource, PromptCheck, PromptRecord, PromptText, PromptToken,
+    ChatMessage, FinishReason, GenerationId, ModelSource, PromptCheck, PromptRecord, PromptText,
+    PromptToken,
 };
 use crate::worker::event_sender::Disconnected;
 use crate::worker::{Event, PaneRequest};
@@ -114,8 +115,32 @@ where
             .try_for_each(|(pane, error)| self.fail(&[pane], &error))
     }
 
+    /// Scores a text, or its first tokens.
+    pub(super) fn score_text(
+        &mut self,
+        text: &str,
+        n_first: Option<usize>,
+        panes: Vec<PaneRequest>,
+        sent_at: Instant,
+    ) -> Result<(), Disconnected> {
+        let given = |session: &Session| session.text(text, n_first).map(GivenText::bare);
+        self.score(given, panes, sent_at)
+    }
+
+    /// Scores an answer to a message.
+    pub(super) fn score_answer(
+        &mut self,
+        prompt: &PromptText,
+        answer: &ChatMessage,
+        panes: Vec<PaneRequest>,
+        sent_at: Instant,
+    ) -> Result<(), Disconnected> {
+        let given = |session: &Session| session.model().encode_answer(prompt, answer);
+        self.score(given, panes, sent_at)
+    }
+
     /// Scores a text, which each model of the panes reads once.
-    pub(super) fn score(
+    fn score(
         &mut self,
         text: impl Fn(&Session) -> Result<GivenText, EngineError>,
         panes: Vec<PaneRequest>,

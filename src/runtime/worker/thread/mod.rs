@@ -17,8 +17,8 @@ use super::pacer::Pacer;
 use super::pane_models::Sessions;
 use super::{Event, ModelSource, Request};
 use crate::engine::{
-    Compute, ComputeChoice, DEFAULT_PREFIX_CACHE_BYTES, EngineError, GivenText, LoadProgress,
-    LoadedModel, Progress, Prompt, Session,
+    Compute, ComputeChoice, DEFAULT_PREFIX_CACHE_BYTES, EngineError, LoadProgress, LoadedModel,
+    Progress, Prompt, Session,
 };
 
 /// How often an idle thread asks whether a model has been loaded beside the one in use.
@@ -203,8 +203,7 @@ where
                 n_detail_bytes,
             } => {
                 self.set_detail(n_detail_bytes);
-                let text = |session: &Session| session.text(&text, n_first).map(GivenText::bare);
-                self.score(text, panes, sent_at)
+                self.score_text(&text, n_first, panes, sent_at)
             }
             Request::ScoreAnswer {
                 prompt,
@@ -213,8 +212,7 @@ where
                 n_detail_bytes,
             } => {
                 self.set_detail(n_detail_bytes);
-                let text = |session: &Session| session.model().encode_answer(&prompt, &answer);
-                self.score(text, panes, sent_at)
+                self.score_answer(&prompt, &answer, panes, sent_at)
             }
             Request::Stop(id) => self.stop(id),
             Request::StopAll => self.stop_all(),
