@@ -253,7 +253,13 @@ fn a_pane_whose_context_is_full_stops_with_a_sentence_that_names_it() {
 #[test]
 fn the_answers_of_a_conversation_are_scored_as_they_were_written() {
     let place = Place::new();
-    assert!(place.converse(&[]).status.success());
+    let guided = [
+        "--pane",
+        "bias 3 0 ban 0 1 2, temp 0.9, guide 1.5 against \"w20\", seed 7",
+        "--pane",
+        "bias 3 0 ban 0 1 2, temp 0.9, guide dola against layers 1, seed 8",
+    ];
+    assert!(place.converse(&guided).status.success());
     let (model, file, json) = (
         place.path("model"),
         place.path("messages.json"),
@@ -263,7 +269,8 @@ fn the_answers_of_a_conversation_are_scored_as_they_were_written() {
         let begin = ["score", "--model", &model, "--messages", &file];
         quartet(&[&begin[..], more].concat())
     };
-    for (pane, written) in PANES.chunks(2).zip(place.texts("run.json")) {
+    let panes = [&PANES[..], &guided].concat();
+    for (pane, written) in panes.chunks(2).zip(place.texts("run.json")) {
         let messages = Messages {
             history: messages_after(&written),
             ..Messages::default()

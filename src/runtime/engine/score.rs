@@ -61,12 +61,12 @@ struct PaneGuide {
     rows: Vec<GuidingRow>,
 }
 
-/// The tokens of one forward pass, with the logits after each.
+/// The tokens of one forward pass that others to score follow, with the logits after each.
 struct Chunk<'a> {
     /// The prompt and the text.
     tokens: &'a [TokenId],
     n_prompt: usize,
-    /// The position of the first token that was read.
+    /// The position of the first of these tokens.
     start: usize,
     logits: &'a Logits,
     vocabulary: &'a Vocabulary,
@@ -221,17 +221,24 @@ impl Scoring {
         };
         let n_after = (self.n_read + n_rows).min(n_to_read);
         let read = tokens.get(self.n_read..n_after).unwrap_or_default();
+        // The first token to score follows the last one of the prompt.
+        let n_skipped = self
+            .n_prompt
+            .saturating_sub(self.n_read + 1)
+            .min(read.len());
         let rows: Vec<Row> = read
             .iter()
-            .map(|token| Row {
+            .enumerate()
+            .map(|(index, token)| Row {
                 sequence,
                 token: *token,
-                logits_wanted: true,
+                logits_wanted: index >= n_skipped,
             })
             .collect();
+        let positions = self.n_read + n_skipped..n_after;
         let started_at = Instant::now();
         let guides = self.panes.iter().filter_map(|pane| pane.guide.as_ref());
-        let exits = guides.flat_map(|guide| exits_of(0..rows.len(), guide.guide.layers()));
+        let exits = guides.flat_map(|guide| exits_of(n_skipped..rows.len(), guide.guide.layers()));
         let exits: Vec<EarlyExit> = exits.collect();
         let (logits, early) = model.lm.forward_with_exits(&rows, &exits)?;
         let mut own = OwnPass {
@@ -239,19 +246,19 @@ impl Scoring {
             early: &early,
             first: 0,
         };
-        for guide in self.panes.iter_mut().filter_map(|pane| pane.guide.as_mut()) {
-            let positions = self.n_read..n_after;
-            let text = GuidedText {
-                tokens,
-                n_prompt: self.n_prompt,
-            };
-            guide.rows = guide.guide.rows(text, positions, &own, model)?;
-            own.first += rows.len() * guide.guide.layers().len();
+        let text = GuidedText {
+            tokens,
+            n_prompt: self.n_prompt,
+        };
+        let guides = self.panes.iter_mut().filter_map(|pane| pane.guide.as_mut());
+        for guide in guides.filter(|_| !positions.is_empty()) {
+            guide.rows = guide.guide.rows(text, positions.clone(), &own, model)?;
+            own.first += positions.len() * guide.guide.layers().len();
         }
         let chunk = Chunk {
             tokens,
             n_prompt: self.n_prompt,
-            start: self.n_read,
+            start: positions.start,
             logits: &logits,
             vocabulary: &model.vocabulary,
             time: StepTime {
@@ -325,7 +332,7 @@ impl Chunk<'_> {
     fn steps(&self, pane: &mut ScoredPane) -> Result<Vec<Step>, EngineError> {
         let legal = self.legal(pane.grammar.as_mut())?;
         let legal = |row: usize| legal.get(row).and_then(Option::as_ref);
-        let rows = self.n_skipped()..self.logits.n_rows();
+        let rows = 0..self.logits.n_rows();
         if pane.chain.config().selector.is_adaptive() {
             // Each step begins with what the selector has learned from the tokens before.
             let mut chain = pane.chain.clone();
@@ -341,12 +348,6 @@ impl Chunk<'_> {
         steps.filter_map(Result::transpose).collect()
     }
 
-    /// Returns how many rows precede a token of the prompt.
-    fn n_skipped(&self) -> usize {
-        let first = self.n_prompt.saturating_sub(self.start + 1);
-        first.min(self.logits.n_rows())
-    }
-
     /// Returns the legal tokens of each row, for as long as the text follows the grammar.
     fn legal(
         &self,
@@ -355,8 +356,8 @@ impl Chunk<'_> {
         let Some(grammar) = grammar else {
             return Ok(Vec::new());
         };
-        let mut all = vec![None; self.n_skipped()];
-        for row in self.n_skipped()..self.logits.n_rows() {
+        let mut all = Vec::new();
+        for row in 0..self.logits.n_rows() {
             if grammar.is_broken() {
                 break;
             }
