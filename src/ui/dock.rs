@@ -294,7 +294,7 @@ fn shown_turn_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>)
         .gap(4.0)
         .accessible_name("The turn that the tabs show")
         .show(|ui| {
-            let hint = "but for speed and watermark";
+            let hint = "except Speed and Watermark";
             if is_plots && menu_item(ui, "All turns", hint, all).clicked() {
                 state.view.turns_plotted = TurnsPlotted::All;
             }

@@ -69,7 +69,7 @@ fn conversation_ui(
     if let Some(length) = state.conversation_length() {
         let words = length.of_context_words();
         let response = count_ui(ui, &words, length.fits());
-        let hint = "Show what each pane’s model reads. The count is that of the fullest one";
+        let hint = "Show what each pane’s model reads. The count is for the fullest pane";
         tokens_popup_ui(ui, card, &response.on_hover_text(hint), |ui, size| {
             view.popup_ui(ui, size, state, commands);
         });

@@ -297,9 +297,9 @@ impl TokensView {
 fn so_far_words(state: &AppState, pane: &Pane) -> &'static str {
     let model = state.models.chosen(&pane.settings);
     if model.is_some_and(|model| model.served().is_some()) {
-        "The conversation so far. The server tokenizes the next message when it is sent."
+        "The conversation so far. The server tokenizes your next message when you send it."
     } else {
-        "The conversation so far. The chat template adds the next message once it is typed."
+        "The conversation so far. The chat template adds your next message once you type it."
     }
 }
 
