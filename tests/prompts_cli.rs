@@ -34,6 +34,9 @@ fn json(arguments: &[&str]) -> Value {
     serde_json::from_str(&stdout(&output)).unwrap()
 }
 
+/// The columns `start` and `right` of a list are the prompt and the right answer.
+const EQUALS: [&str; 4] = ["--template", "{start}", "--check", "equals: \"{right}\""];
+
 const TWO_PANES: [&str; 4] = ["--pane", "greedy", "--pane", "T 0.8, top-p 0.9"];
 
 #[test]
@@ -85,10 +88,6 @@ fn the_answers_are_judged_and_their_probability_is_exact() {
     );
     let words = [
         path.to_str().unwrap(),
-        "--template",
-        "{start}",
-        "--check",
-        "equals: \"{right}\"",
         "--stop",
         " ",
         "--tokens",
@@ -96,7 +95,7 @@ fn the_answers_are_judged_and_their_probability_is_exact() {
         "--vary",
         "temp 0.5 1 1.5",
     ];
-    let words = [&words[..], &TWO_PANES[..]].concat();
+    let words = [&words[..], &EQUALS[..], &TWO_PANES[..]].concat();
     let output = quartet("prompts", &words);
     let report = stdout(&output);
     assert!(report.contains("A Greedy"), "{report}");
@@ -205,10 +204,6 @@ fn a_pane_answers_with_its_own_model() {
     let model = pane_model("B");
     let words = [
         path.to_str().unwrap(),
-        "--template",
-        "{start}",
-        "--check",
-        "equals: \"{right}\"",
         "--stop",
         " a",
         "--tokens",
@@ -224,7 +219,7 @@ fn a_pane_answers_with_its_own_model() {
         "--vary",
         "temp 0.5 1",
     ];
-    let found = json(&words);
+    let found = json(&[&words[..], &EQUALS].concat());
     assert_eq!(found["model"]["file"], "embedded");
     assert!(found["settings"][0]["model"].is_null());
     let own = &found["settings"][1]["model"];

@@ -97,8 +97,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let address = listener.address();
     console::print(format!("Listening on http://{address}/v1 with {name}\n").as_bytes())?;
     console::note(&format!(
-        "At most {MAX_WRITING_TEXTS} texts are written at a time and {MAX_OPEN_REQUESTS} requests are \
-         open. Ctrl+C ends it"
+        "Up to {MAX_WRITING_TEXTS} texts are written at a time, and up to {MAX_OPEN_REQUESTS} requests \
+         can be open. Press Ctrl+C to stop"
     ));
     let mut endpoint = Endpoint {
         worker: engine.worker,
@@ -126,7 +126,7 @@ struct Endpoint {
     listener: Listener,
     /// Rings when the worker or the listener has something to do.
     rung: Receiver<()>,
-    /// How many ids texts have got.
+    /// How many ids have been given to texts.
     n_ids: u64,
     log: Log,
 }

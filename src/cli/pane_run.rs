@@ -15,7 +15,7 @@ use super::text_output::TextOutput;
 use crate::decoding::ChainConfig;
 use crate::generation::{
     ChatMessage, Continuation, Generation, GenerationConfig, GenerationId, ModelInfo, PromptRecord,
-    PromptText, TextModels, Vocabulary, spell_thoughts,
+    PromptText, TextModels, Vocabulary,
 };
 use crate::worker::{ComputeChoice, Event, ModelSource, PaneRequest, Request, Worker};
 
@@ -70,17 +70,6 @@ pub(crate) enum Task {
 /// Returns the source of the model given on the command line, by default the built-in one.
 pub(crate) fn model_source(model: Option<PathBuf>) -> ModelSource {
     model.map_or(ModelSource::Embedded, ModelSource::Path)
-}
-
-/// Runs all panes together and returns their records. If the run fails or a signal arrives, the
-/// records keep the tokens so far and the reason.
-pub(crate) fn run_panes(
-    mut engine: Engine,
-    task: Task,
-    panes: &[Pane],
-    console: &mut Console,
-) -> Vec<Generation> {
-    engine.run_task(task, panes, console)
 }
 
 /// The engine's thread with a loaded model.
@@ -189,16 +178,14 @@ impl Engine {
     /// Returns the record of a text before its first token.
     pub(crate) fn new_text(&self, pane: &Pane, prompt: &Arc<PromptRecord>) -> Generation {
         let (info, vocabulary) = self.model_of(pane.model.as_ref());
-        let second = self.second_for(&pane.config.chain);
+        let second = self.second.clone();
         let models = TextModels {
             model: Arc::clone(info),
             second_model: second.filter(|_| pane.model.is_none()),
             vocabulary: Arc::clone(vocabulary),
         };
-        let (name, mut config) = (pane.name.clone(), pane.config.clone());
-        // The engine spells them the same way, or refuses them with the reason.
-        spell_thoughts(&mut config.chain, vocabulary).ok();
-        Generation::begin(name, config, Arc::clone(prompt), models)
+        let (name, config) = (pane.name.clone(), pane.config.clone());
+        Generation::begin_here(name, config, Arc::clone(prompt), models)
     }
 
     /// Returns the second model if these settings use it.
@@ -238,7 +225,8 @@ impl Engine {
 }
 
 impl Engine {
-    /// Does the same as [`run_panes`], and can do more afterwards.
+    /// Runs all panes together and returns their records. If the run fails or a signal arrives, the
+    /// records keep the tokens so far and the reason.
     pub(crate) fn run_task(
         &mut self,
         task: Task,

@@ -65,25 +65,33 @@ pub(crate) fn messages_from(
     kwargs: TemplateKwargs,
     next: &mut VecDeque<String>,
 ) -> Result<PromptText, Failure> {
+    read_messages(path, "the messages can’t be answered", |messages| {
+        let next_message = messages.last.or_else(|| next.pop_front());
+        let message = next_message
+            .ok_or("the last one is the model’s; write the next one with --reply TEXT")?;
+        let settings = ChatSettings {
+            system: messages.system,
+            history: messages.history,
+            tools: messages.tools,
+            kwargs,
+        };
+        Ok(PromptText::chat_with(message, settings))
+    })
+}
+
+/// Reads messages from a file, or from standard input for `-`, and makes something of them. `what` begins
+/// the error: "the messages can’t be answered".
+pub(super) fn read_messages<T>(
+    path: &Path,
+    what: &str,
+    of: impl FnOnce(Messages) -> Result<T, String>,
+) -> Result<T, Failure> {
     let text = read_text(path, "the messages", MAX_TEXT_BYTES)?;
-    let failure = |error: &str| {
+    let read = Messages::parse(&text).map_err(|error| error.to_string());
+    read.and_then(of).map_err(|error| {
         let path = path.display();
-        Failure::run(format!(
-            "the messages can’t be answered: {error}\nFile: {path}"
-        ))
-    };
-    let messages = Messages::parse(&text).map_err(|error| failure(&error.to_string()))?;
-    let no_message =
-        || failure("the last one is the model’s; write the next one with --reply TEXT");
-    let next_message = messages.last.or_else(|| next.pop_front());
-    let message = next_message.ok_or_else(no_message)?;
-    let settings = ChatSettings {
-        system: messages.system,
-        history: messages.history,
-        tools: messages.tools,
-        kwargs,
-    };
-    Ok(PromptText::chat_with(message, settings))
+        Failure::run(format!("{what}: {error}\nFile: {path}"))
+    })
 }
 
 /// Reads the variables for a chat template.

@@ -15,16 +15,16 @@ use super::files::{
     NewFolder, check_file, export_run, json_file, prepare_export, run_file, write_file,
 };
 use super::generate::{is_aborted, report_failures};
-use super::given_answers::GivenAnswers;
+use super::given_answers::{given_answers, score_answers};
 use super::interrupt::Interrupt;
 use super::model::{DraftModelArgument, ModelArgument};
 use super::outputs::report_error;
-use super::pane_run::{Console, Engine, Pane, Task, run_panes};
+use super::pane_run::{Console, Engine, Pane, Task};
 use super::panes::pane_settings;
 use super::progress::Progress;
 use super::text_input::text_of;
 use super::text_output::{TextOutput, error_of};
-use crate::analysis::{JoinedTurns, TextScore, have_different_tokenizers};
+use crate::analysis::{GivenConversation, JoinedTurns, TextScore, have_different_tokenizers};
 use crate::generation::formatting::{counted, grouped, pane_letter, quoted};
 use crate::generation::{Generation, GenerationConfig, Limits, PaneSettings, Step};
 use crate::interop::GRAMMAR;
@@ -89,8 +89,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut engine = Engine::open(source, arguments.compute, &mut console)?;
     arguments.draft_model.load(&mut engine, &mut console)?;
     let texts = match given {
-        Given::Text(task) => run_panes(engine, *task, &panes, &mut console),
-        Given::Answers(turns) => turns.score(&mut engine, &panes, &mut console),
+        Given::Text(task) => engine.run_task(*task, &panes, &mut console),
+        Given::Answers(given) => score_answers(given, &mut engine, &panes, &mut console),
     };
     let limited = |mut text: Generation| {
         text.config.limits.max_new_tokens = text.steps.len();
@@ -107,13 +107,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 /// What is scored.
 enum Given {
     Text(Box<Task>),
-    Answers(GivenAnswers),
+    Answers(GivenConversation),
 }
 
 impl Arguments {
     fn given(&self) -> Result<Given, Failure> {
         if let Some(path) = &self.messages {
-            return GivenAnswers::read(path).map(Given::Answers);
+            return given_answers(path).map(Given::Answers);
         }
         let path = self.file.as_deref().unwrap_or_else(|| Path::new("-"));
         Ok(Given::Text(Box::new(Task::Score {

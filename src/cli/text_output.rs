@@ -8,7 +8,7 @@ use super::failure::Failure;
 use super::run_record::finish_summary;
 use super::text_lines::TextLines;
 use crate::generation::formatting::{grouped, pane_letter};
-use crate::generation::{FinishReason, Generation, PaneSettings, PieceKind};
+use crate::generation::{CertainText, FinishReason, Generation, PaneSettings, PieceKind};
 
 /// How many characters of a pane's settings are printed.
 const N_MAX_HEADING: usize = 400;
@@ -204,10 +204,8 @@ pub(super) fn error_of(pane: &Generation) -> Option<&str> {
 /// How much of a growing text has been printed.
 #[derive(Debug, Default)]
 struct LiveText {
-    /// Bytes of the last character, until it is complete.
-    undecoded: Vec<u8>,
-    /// Text that may turn out to be the start of a stop sequence, which is not part of the text.
-    held_back: String,
+    /// What later tokens can't change. `None` before the first token.
+    certain: Option<CertainText>,
     /// The length of the printed text in bytes, or `None` before its heading is printed.
     n_printed: Option<usize>,
 }
@@ -223,41 +221,16 @@ impl LiveText {
 
     /// Returns what to print after the newest step of this pane.
     fn advance(&mut self, pane: &Generation) -> String {
-        if let Some(step) = pane.steps.last()
-            && step.piece.kind == PieceKind::Text
-        {
-            self.undecoded.extend(&step.piece.bytes);
-            self.decode();
-        }
         let stops = &pane.config.limits.stop_strings;
-        let starts = stops
-            .iter()
-            .filter_map(|stop| start_of(stop, &self.held_back));
-        let n_sure = starts.min().unwrap_or(self.held_back.len());
-        let sure: String = self.held_back.drain(..n_sure).collect();
+        let certain = self.certain.get_or_insert_with(|| CertainText::new(stops));
+        let last = pane.steps.last().map(|step| &step.piece);
+        let last = last.filter(|piece| piece.kind == PieceKind::Text);
+        let sure = last
+            .map(|piece| certain.push(&piece.bytes).text)
+            .unwrap_or_default();
         let heading = self.heading(pane);
         self.n_printed = Some(self.n_printed.unwrap_or_default() + sure.len());
         heading + &sure
-    }
-
-    /// Decodes complete characters as [`String::from_utf8_lossy`] does.
-    fn decode(&mut self) {
-        let mut n_decoded = 0;
-        for chunk in self.undecoded.utf8_chunks() {
-            self.held_back.push_str(chunk.valid());
-            n_decoded += chunk.valid().len();
-            let is_last = n_decoded + chunk.invalid().len() == self.undecoded.len();
-            if is_last
-                && std::str::from_utf8(chunk.invalid()).is_err_and(|e| e.error_len().is_none())
-            {
-                break;
-            }
-            if !chunk.invalid().is_empty() {
-                self.held_back.push(char::REPLACEMENT_CHARACTER);
-                n_decoded += chunk.invalid().len();
-            }
-        }
-        self.undecoded.drain(..n_decoded);
     }
 
     /// Returns what to print when the pane has finished.
@@ -307,15 +280,6 @@ fn shortened(settings: &str) -> String {
         }
         None => settings.to_owned(),
     }
-}
-
-/// Returns where `text` contains the stop sequence, or where it ends with the beginning of one.
-fn start_of(stop: &str, text: &str) -> Option<usize> {
-    let is_start = |start: &usize| {
-        let rest = text.get(*start..).unwrap_or_default();
-        rest.starts_with(stop) || stop.starts_with(rest)
-    };
-    text.char_indices().map(|(start, _)| start).find(is_start)
 }
 
 #[cfg(test)]

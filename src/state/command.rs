@@ -50,8 +50,8 @@ pub enum Command {
     PromptEdited,
     /// Continue the prompt as plain text, or answer it.
     SetPromptMode(PromptMode),
-    /// Copy the prompt as the model reads it, with its special tokens: that of the card, or what this
-    /// pane reads next.
+    /// Copy the prompt of the card, or what this pane reads next, as the model reads it, with its special
+    /// tokens.
     CopyPrompt(Option<PaneId>),
 
     /// Replace a pane's sampler chain.

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use super::{
     AppState, BranchTarget, Effect, Page, Pane, PaneId, PaneStatus, ScoreDialog, ScoreReadiness,
 };
+use crate::analysis::{GivenAnswer, GivenConversation};
 use crate::generation::{Continuation, Generation, GenerationConfig, Limits, Lineage, Origin};
 use crate::state::branches::{ContinueRequest, Extension, Upcoming};
-use crate::state::conversation::{Ask, GivenConversation, NextAnswer};
+use crate::state::conversation::Ask;
 use crate::state::pane_models::OwnModel;
 use crate::state::panes::pane::{Kept, NewText, Start};
 use crate::state::servers::grouped;
@@ -177,55 +178,41 @@ impl AppState {
             return Vec::new();
         };
         let n_tokens = match dialog.readiness(&self.panes, &self.models) {
-            ScoreReadiness::Answers { .. } => 0,
-            ScoreReadiness::Fits { n_tokens } => n_tokens,
-            ScoreReadiness::TooLong { n_max, .. } => n_max,
+            // Only its answers count.
+            ScoreReadiness::Answers { .. } => None,
+            ScoreReadiness::Fits { n_tokens } => Some(n_tokens),
+            ScoreReadiness::TooLong { n_max, .. } => Some(n_max),
             _ => return Vec::new(),
         };
         let Some(place) = self.score_place(&dialog) else {
             return Vec::new();
         };
         self.dialogs.score = None;
-        if let (Some(given), Some(pane)) = (dialog.conversation(), self.panes.get(place)) {
-            return self.score_conversation(pane.id, given.clone());
+        match (n_tokens, dialog.conversation(), self.panes.get(place)) {
+            (Some(n_tokens), ..) => self.score_in(place, dialog.text, n_tokens),
+            (None, Some(given), Some(pane)) => self.score_conversation(pane.id, given.clone()),
+            (None, ..) => Vec::new(),
         }
-        self.score_in(place, dialog.text, n_tokens)
     }
 
     /// Scores at most `n_tokens` tokens of a text in the pane at `place`.
     pub(super) fn score_in(&mut self, place: usize, text: String, n_tokens: usize) -> Vec<Effect> {
-        let mut effects = Vec::new();
-        if let Some(pane) = self.panes.get(place).map(|pane| pane.id) {
-            effects.extend(self.panes.stop(pane));
-        }
-        let n_detail_bytes =
-            self.memory
-                .detail_bytes_per_step(&[place], &self.panes, self.max_steps());
+        let Some(pane) = self.panes.get(place).map(|pane| pane.id) else {
+            return Vec::new();
+        };
+        let mut effects: Vec<Effect> = self.panes.stop(pane).into_iter().collect();
         let limits = Limits {
             max_new_tokens: n_tokens.saturating_sub(1),
             ..self.limits.clone()
         };
-        self.last_id += 1;
-        let id = GenerationId(self.last_id);
-        let Some(pane) = self.panes.get(place) else {
-            return effects;
-        };
-        let (config, own) = (self.config_of(pane), self.models.own(pane));
-        let model = OwnModel::local(own.as_ref());
-        let config = GenerationConfig { limits, ..config };
-        if let Some(pane) = self.panes.get_mut(place) {
-            pane.wait_for(id, config.clone(), own, Start::Prompt(NewText::default()));
-        }
-        effects.push(Effect::Send(Request::Score {
-            text,
-            n_first: Some(n_tokens),
-            panes: vec![PaneRequest {
-                id,
-                config,
-                model,
-                continuation: Continuation::default(),
-            }],
-            n_detail_bytes,
+        let request = self.score_request(pane, limits, NewText::default());
+        effects.extend(request.map(|(pane, n_detail_bytes)| {
+            Effect::Send(Request::Score {
+                text,
+                n_first: Some(n_tokens),
+                panes: vec![pane],
+                n_detail_bytes,
+            })
         }));
         effects
     }
@@ -246,32 +233,48 @@ impl AppState {
         id: PaneId,
         before: Option<Generation>,
     ) -> Option<Effect> {
-        let (place, max_steps) = (self.place_of(id)?, self.max_steps());
-        let memory = self.memory;
-        let n_detail_bytes = memory.detail_bytes_per_step(&[place], &self.panes, max_steps);
-        let pane = self.pane(id)?;
-        let (config, own) = (self.config_of(pane), self.models.own(pane));
-        let model = OwnModel::local(own.as_ref());
-        let pane = self.panes.pane_mut(id)?;
-        let NextAnswer {
-            prompt,
-            answer,
-            new,
-        } = pane.given.take_next(before)?;
-        self.last_id += 1;
-        let id = GenerationId(self.last_id);
-        pane.wait_for(id, config.clone(), own, Start::Prompt(new));
+        let given = &mut self.panes.pane_mut(id)?.given;
+        let GivenAnswer { prompt, answer } = given.take_next(before.as_ref())?;
+        let new = NewText {
+            message: Some(prompt.text.clone()),
+            previous_turn: before.map(Arc::new),
+            origin: None,
+        };
+        let (pane, n_detail_bytes) = self.score_request(id, self.limits.clone(), new)?;
         Some(Effect::Send(Request::ScoreAnswer {
             prompt,
             answer,
-            panes: vec![PaneRequest {
-                id,
-                config,
-                model,
-                continuation: Continuation::default(),
-            }],
+            panes: vec![pane],
             n_detail_bytes,
         }))
+    }
+
+    /// Lets a pane wait for a text that is scored under its settings. Returns what the engine is asked
+    /// for it, and how much memory a step may use.
+    fn score_request(
+        &mut self,
+        pane: PaneId,
+        limits: Limits,
+        new: NewText,
+    ) -> Option<(PaneRequest, usize)> {
+        let (place, max_steps) = (self.place_of(pane)?, self.max_steps());
+        let memory = self.memory;
+        let n_detail_bytes = memory.detail_bytes_per_step(&[place], &self.panes, max_steps);
+        let shown = self.pane(pane)?;
+        let (config, own) = (self.config_of(shown), self.models.own(shown));
+        let config = GenerationConfig { limits, ..config };
+        let model = OwnModel::local(own.as_ref());
+        self.last_id += 1;
+        let id = GenerationId(self.last_id);
+        let waiting = self.panes.pane_mut(pane)?;
+        waiting.wait_for(id, config.clone(), own, Start::Prompt(new));
+        let request = PaneRequest {
+            id,
+            config,
+            model,
+            continuation: Continuation::default(),
+        };
+        Some((request, n_detail_bytes))
     }
 
     /// Returns the place of the pane that shows the scored text, which may be a new one.

@@ -66,8 +66,7 @@ pub use branches::{
 pub use by_hand::{ByHand, HAND_SCORES, HAND_TOKENS, HandDraws, HandPreset, HandToken, HeldToken};
 pub use command::{Command, Effect, PathPurpose, PinMove};
 pub use conversation::{
-    ConversationCommand, EditScope, FullConversation, GivenConversation, MessageEdit, NextTokens,
-    TurnAt,
+    ConversationCommand, EditScope, FullConversation, MessageEdit, NextTokens, TurnAt,
 };
 pub use dialogs::{ChainToEdit, Dialogs, HelpTab, RunSetting, SettingsTab};
 pub use document::{

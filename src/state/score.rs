@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use super::{
-    BranchTarget, Effect, GivenConversation, Models, Notice, Notices, Pane, PaneId, Panes,
-    PromptMode, capitalize,
+    BranchTarget, Effect, Models, Notice, Notices, Pane, PaneId, Panes, PromptMode, capitalize,
 };
+use crate::analysis::GivenConversation;
 use crate::generation::{ModelSource, PromptForm, PromptText};
+use crate::state::conversation::read_conversation;
 use crate::state::pane_models::{OwnModel, chat_blocking_reason};
 use crate::worker::Request;
 
@@ -120,7 +121,7 @@ impl ScoreDialog {
             ScoreCommand::Run | ScoreCommand::TestForWatermark => return None,
         }
         let dialog = open.as_mut()?;
-        dialog.conversation = GivenConversation::read(&dialog.text);
+        dialog.conversation = read_conversation(&dialog.text);
         dialog.count(panes, models)
     }
 

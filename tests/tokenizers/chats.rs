@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use quartet::engine::{ChatError, ChatTemplate, Message};
-use quartet::generation::{ChatMessage, ChatSettings, TemplateKwargs};
+use quartet::generation::{ChatMessage, TemplateKwargs};
 use quartet::interop::Messages;
 use serde_json::Value;
 
@@ -30,11 +30,7 @@ fn user(content: &str) -> Message {
 /// Reads messages in the form of OpenAI's API.
 fn chat_of(value: &Value) -> Vec<Message> {
     let read = Messages::parse(&value.to_string()).unwrap();
-    let settings = ChatSettings {
-        tools: read.tools,
-        ..ChatSettings::default()
-    };
-    let last = read.last.map(|last| settings.message(&last));
+    let last = read.last.map(|last| read.tools.message(&last));
     let others = read.history.into_iter().chain(last);
     let system = read.system.into_iter().map(Message::System);
     system.chain(others.map(Message::Other)).collect()

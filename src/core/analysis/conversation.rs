@@ -4,7 +4,7 @@
 use super::Thought;
 use crate::decoding::TokenId;
 use crate::generation::formatting::{counted, quoted};
-use crate::generation::{ChatMessage, ChatRole, Generation, THOUGHT_TAGS};
+use crate::generation::{ChatMessage, Generation, THOUGHT_TAGS};
 
 /// Returns the messages of a conversation up to an answer: those before the message that it answers,
 /// that message, and the answer. Empty for a text that answers none.
@@ -48,41 +48,6 @@ fn thought_words(text: &Generation, thought: Thought) -> String {
         words = words.strip_suffix(tags.closing).unwrap_or(words);
     }
     words.trim().to_owned()
-}
-
-/// An answer that is given and not written, with the message that it answers.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GivenTurn {
-    pub message: String,
-    pub answer: ChatMessage,
-}
-
-/// Returns the turns of given messages. Messages after the last answer are left out. Fails, with the
-/// number of the message counted from 1, unless the user and the model speak in turn.
-pub fn given_turns(messages: &[ChatMessage]) -> Result<Vec<GivenTurn>, usize> {
-    let last = messages
-        .iter()
-        .rposition(|message| message.role == ChatRole::Assistant);
-    let answered = messages
-        .get(..last.map_or(0, |last| last + 1))
-        .unwrap_or_default();
-    let mut turns = Vec::new();
-    for (number, pair) in (1..).step_by(2).zip(answered.chunks(2)) {
-        let [message, answer] = pair else {
-            return Err(number);
-        };
-        if message.role != ChatRole::User {
-            return Err(number);
-        }
-        if answer.role != ChatRole::Assistant || !answer.tool_calls.is_empty() {
-            return Err(number + 1);
-        }
-        turns.push(GivenTurn {
-            message: message.content.clone(),
-            answer: answer.clone(),
-        });
-    }
-    Ok(turns)
 }
 
 /// How much of a turn's prompt the model has read before, in the turn before it.
@@ -142,10 +107,10 @@ impl SharedBeginning {
 mod tests {
     use std::sync::Arc;
 
-    use super::{SharedBeginning, given_turns, messages_after};
+    use super::{SharedBeginning, messages_after};
     use crate::decoding::TokenId;
     use crate::generation::testing::{answer_to, generation};
-    use crate::generation::{ChatMessage, Generation, ToolCallName};
+    use crate::generation::{ChatMessage, Generation};
 
     fn answer(pieces: &[(&str, f64)]) -> Generation {
         answer_to("Hi", Vec::new(), pieces)
@@ -168,26 +133,6 @@ mod tests {
         );
         let plain = messages_after(&answer(&[(" Yes", 0.5)]));
         assert_eq!(plain[1], ChatMessage::assistant("Yes"));
-    }
-
-    #[test]
-    fn given_messages_are_turns_if_both_speak_in_turn() {
-        let user = ChatMessage::user("Hi");
-        let answer = ChatMessage::assistant("Hello!");
-        let tool = ChatMessage::tool("no", ToolCallName::default());
-        let mut calling = answer.clone();
-        calling.tool_calls = vec!["f".into()];
-        let turns = |messages: &[&ChatMessage]| {
-            let messages: Vec<ChatMessage> = messages.iter().copied().cloned().collect();
-            given_turns(&messages).map(|turns| turns.len())
-        };
-        assert_eq!(turns(&[]), Ok(0));
-        assert_eq!(turns(&[&user]), Ok(0));
-        assert_eq!(turns(&[&user, &answer, &user, &answer, &user]), Ok(2));
-        assert_eq!(turns(&[&answer]), Err(1));
-        assert_eq!(turns(&[&user, &user, &answer]), Err(2));
-        assert_eq!(turns(&[&user, &answer, &tool, &answer]), Err(3));
-        assert_eq!(turns(&[&user, &calling]), Err(2));
     }
 
     #[test]

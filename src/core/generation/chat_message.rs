@@ -16,6 +16,14 @@ pub struct ChatTools {
 }
 
 impl ChatTools {
+    /// Returns the message to answer, whose content is `text`: the user's, or the result of a tool.
+    pub fn message(&self, text: &str) -> ChatMessage {
+        match &self.answered_call {
+            Some(call) => ChatMessage::tool(text, call.clone()),
+            None => ChatMessage::user(text),
+        }
+    }
+
     /// Returns whether the chat has neither tools nor the result of one to answer.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -69,7 +77,7 @@ impl ChatMessage {
         }
     }
 
-    /// Creates the message by a tool that this call had the result `content`.
+    /// Creates a tool's message: `content` is the result of this call.
     pub fn tool(content: impl Into<String>, call: ToolCallName) -> Self {
         Self {
             role: ChatRole::Tool,
@@ -92,7 +100,7 @@ impl ChatMessage {
     }
 }
 
-/// Writes a call like that of a function.
+/// Formats a tool call like a function call.
 fn call_words(call: &Value) -> String {
     let function = call.get("function").unwrap_or(call);
     let name = function.get("name").and_then(Value::as_str);

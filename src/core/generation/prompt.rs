@@ -50,10 +50,7 @@ impl ChatSettings {
 
     /// Returns the message to answer, whose content is `text`: the user's, or the result of a tool.
     pub fn message(&self, text: &str) -> ChatMessage {
-        match &self.tools.answered_call {
-            Some(call) => ChatMessage::tool(text, call.clone()),
-            None => ChatMessage::user(text),
-        }
+        self.tools.message(text)
     }
 
     /// Returns the heading of the message to answer.

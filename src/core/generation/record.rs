@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{
     BeamPass, Beams, ChatRecord, EarlierSettings, FinishReason, GenerationConfig, Lineage,
-    ModelInfo, Piece, PieceKind, Steps, Vocabulary,
+    ModelInfo, Piece, PieceKind, Steps, Vocabulary, spell_thoughts,
 };
 use crate::decoding::{Draft, GrammarRule, LogitsHash, Picked, TokenId, Trace};
 
@@ -122,6 +122,22 @@ impl Generation {
             beams: Arc::default(),
             not_applied: Vec::new(),
         }
+    }
+
+    /// Returns the record of a text before its first token, to be written on this computer: with its
+    /// settings spelled as the engine spells them, and the second model only if they need it.
+    pub fn begin_here(
+        name: String,
+        mut config: GenerationConfig,
+        prompt: Arc<PromptRecord>,
+        mut models: TextModels,
+    ) -> Self {
+        // The engine refuses what can't be spelled, with the reason.
+        spell_thoughts(&mut config.chain, &models.vocabulary).ok();
+        models
+            .second_model
+            .take_if(|_| !config.chain.needs_second_model());
+        Self::begin(name, config, prompt, models)
     }
 
     /// Returns the record of the same text before its first token, to be written again by these

@@ -176,13 +176,7 @@ impl Messages {
             tool_calls: &[],
             call: &no_call,
         });
-        let last = self
-            .last
-            .as_ref()
-            .map(|last| match &self.tools.answered_call {
-                Some(call) => ChatMessage::tool(last, call.clone()),
-                None => ChatMessage::user(last),
-            });
+        let last = self.last.as_ref().map(|last| self.tools.message(last));
         let others = self.history.iter().chain(&last).map(Written::from);
         let written = WrittenChat {
             messages: system.chain(others).collect(),

@@ -122,7 +122,7 @@ impl Scoring {
         });
     }
 
-    /// Returns what guides a pane: it reads its prompt in place of that of the text.
+    /// Returns what guides a pane: it reads its own prompt in place of the text's.
     fn guide_of(
         &self,
         config: &GenerationConfig,

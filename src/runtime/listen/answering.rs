@@ -8,7 +8,7 @@ use super::client::Client;
 use super::limits::MAX_WRITING_TEXTS;
 use crate::generation::{
     Continuation, FinishReason, Generation, GenerationConfig, GenerationId, PaneSettings,
-    PromptRecord, TextModels, spell_thoughts,
+    PromptRecord, TextModels,
 };
 use crate::interop::api::{AnswerForm, ApiError, ApiModel, RequestPrompt, TextParts, TextRequest};
 use crate::worker::{PaneRequest, Progress, Recorder, Request};
@@ -37,6 +37,24 @@ pub enum Outcome {
         /// Why the program did not get all of them, if so.
         undelivered: Option<&'static str>,
     },
+}
+
+impl AnsweredRequest {
+    /// A request for which nothing was written.
+    fn unwritten(
+        Asked {
+            client, request, ..
+        }: Asked,
+        model: &ApiModel,
+        outcome: Outcome,
+    ) -> Self {
+        Self {
+            asked: words(&request, model),
+            client,
+            notes: request.notes,
+            outcome,
+        }
+    }
 }
 
 /// All open requests.
@@ -81,13 +99,10 @@ impl Answers {
             .into_iter()
             .partition(|asked| asked.reply.is_abandoned());
         self.waiting = waiting;
-        self.done
-            .extend(left.into_iter().map(|asked| AnsweredRequest {
-                asked: words(&asked.request, &self.model),
-                client: asked.client,
-                notes: asked.request.notes,
-                outcome: Outcome::LeftWaiting,
-            }));
+        let left = left.into_iter();
+        let left =
+            left.map(|asked| AnsweredRequest::unwritten(asked, &self.model, Outcome::LeftWaiting));
+        self.done.extend(left);
         let stopped = self.writing.iter_mut().flat_map(Answering::take_stopped);
         let mut requests: Vec<Request> = stopped.map(Request::Stop).collect();
         while let Some(asked) = self.waiting.pop_front_if(|asked| {
@@ -118,12 +133,9 @@ impl Answers {
         for asked in self.waiting.drain(..) {
             // A program that has left needs no answer.
             asked.reply.send(Reply::Whole(Err(error.clone()))).ok();
-            self.done.push(AnsweredRequest {
-                asked: words(&asked.request, &self.model),
-                client: asked.client,
-                notes: asked.request.notes,
-                outcome: Outcome::Refused(error.clone()),
-            });
+            let outcome = Outcome::Refused(error.clone());
+            self.done
+                .push(AnsweredRequest::unwritten(asked, &self.model, outcome));
         }
     }
 
@@ -317,14 +329,13 @@ impl Answering {
         if let Some(refusal) = self.refusal() {
             return self.reply.send(Reply::Whole(Err(refusal)));
         }
-        let whole = self.form.whole(&texts);
         if !self.form.is_streamed() {
-            return self.reply.send(Reply::Whole(whole));
+            return self.reply.send(Reply::Whole(self.form.whole(&texts)));
         }
-        match whole {
-            Err(error) if !self.has_begun => self.reply.send(Reply::Whole(Err(error))),
-            Err(error) => self.reply.send_event(&error.to_json()),
-            Ok(_) => {
+        match AnswerForm::failure(&texts) {
+            Some(error) if !self.has_begun => self.reply.send(Reply::Whole(Err(error))),
+            Some(error) => self.reply.send_event(&error.to_json()),
+            None => {
                 let usage = self.form.usage(&texts);
                 usage.map_or(Ok(()), |usage| self.reply.send_event(&usage))?;
                 self.reply.send(Reply::Part("data: [DONE]\n\n".into()))
@@ -364,21 +375,14 @@ impl Answering {
     }
 }
 
-fn new_text(
-    mut config: GenerationConfig,
-    prompt: &Arc<PromptRecord>,
-    model: &ApiModel,
-) -> Generation {
+fn new_text(config: GenerationConfig, prompt: &Arc<PromptRecord>, model: &ApiModel) -> Generation {
     let name = PaneSettings::from(config.chain.clone()).name;
-    // The engine spells them the same way, or refuses them with the reason.
-    spell_thoughts(&mut config.chain, &model.vocabulary).ok();
-    let second = model.second.clone();
     let models = TextModels {
         model: Arc::clone(&model.info),
-        second_model: second.filter(|_| config.chain.needs_second_model()),
+        second_model: model.second.clone(),
         vocabulary: Arc::clone(&model.vocabulary),
     };
-    Generation::begin(name, config, Arc::clone(prompt), models)
+    Generation::begin_here(name, config, Arc::clone(prompt), models)
 }
 
 /// Returns the prompt as far as it is known before the engine has read it.

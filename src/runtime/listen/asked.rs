@@ -34,7 +34,7 @@ pub(super) struct ReplySender {
     _permit: OwnedSemaphorePermit,
 }
 
-/// The program has gone, or does not read.
+/// Why a program does not get its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NotSent {
     ClientLeft,
@@ -65,7 +65,7 @@ impl ReplySender {
         self.send(Reply::Part(Bytes::from(format!("data: {data}\n\n"))))
     }
 
-    /// Returns whether nobody waits for the answer any more.
+    /// Returns whether nobody is waiting for the answer any longer.
     pub(super) fn is_abandoned(&self) -> bool {
         self.sender.is_closed()
     }

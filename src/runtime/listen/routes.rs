@@ -38,7 +38,7 @@ pub(super) struct Routes {
     wake: Box<dyn Fn() + Send + Sync>,
 }
 
-/// Wakes the owner of the worker when it is dropped, because nobody may wait for an answer any more.
+/// Wakes the owner of the worker when it is dropped: perhaps nobody is waiting for the answer any longer.
 struct WakeOnDrop<'a>(&'a Routes);
 
 impl Drop for WakeOnDrop<'_> {

@@ -102,7 +102,7 @@ async fn serve(
 
 /// Serves the requests of one connection.
 async fn connection(stream: TcpStream, routes: &Routes, mut closing: watch::Receiver<()>) {
-    // Parts of a stream are small, and wait for nothing. Without it, they only arrive later.
+    // Parts of a stream are small and should not wait for each other. If this fails, they arrive later.
     stream.set_nodelay(true).ok();
     let io = TimedIo::new(TokioIo::new(stream), WRITE_TIMEOUT);
     let service =

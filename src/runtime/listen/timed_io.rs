@@ -1,4 +1,4 @@
-//! A connection that ends if the other side reads nothing for a while.
+//! Closes a connection whose other side stops reading.
 
 use std::io;
 use std::pin::Pin;

@@ -111,7 +111,7 @@ impl ServerApi for LlamaServer {
         stop: &StopFlag,
     ) -> Result<Vec<PromptToken>, Broken> {
         let mut tokens = tokens_of(connection, text, false, stop)?;
-        // Some tokenizers start every text with a space of its own.
+        // Some tokenizers prepend a space to every text.
         if !text.starts_with(' ')
             && tokens
                 .first()

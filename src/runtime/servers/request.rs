@@ -74,8 +74,8 @@ impl StreamPart {
         n_new.saturating_sub(n_listed)
     }
 
-    /// Lets each listed token stand for several. The reported probability is that of the last one and
-    /// not that of the text, so it is dropped.
+    /// Makes each listed token stand for several. Its reported probability is the last one's, not the
+    /// text's, so it is dropped.
     pub(super) fn merge_unlisted(&mut self) {
         for token in &mut self.tokens {
             token.is_last_of_several = true;

@@ -1,82 +1,28 @@
-//! A conversation that is given, so that its answers are scored, one after the other.
+//! Reads a conversation whose answers are to be scored from a text.
 
-use std::collections::VecDeque;
-use std::sync::Arc;
-
-use crate::analysis::{GivenTurn, given_turns, messages_after};
-use crate::generation::{ChatMessage, ChatSettings, Generation, N_MAX_TURNS, PromptText};
+use crate::analysis::GivenConversation;
+use crate::generation::ChatSettings;
 use crate::interop::{Messages, MessagesError};
 use crate::state::capitalize;
-use crate::state::panes::pane::NewText;
 
-/// The answers to be scored, with the messages that they answer.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct GivenConversation {
-    system: Option<String>,
-    turns: VecDeque<GivenTurn>,
-}
-
-/// An answer that is scored next, and the text that it becomes.
-pub(in crate::state) struct NextAnswer {
-    pub prompt: PromptText,
-    pub answer: ChatMessage,
-    pub new: NewText,
-}
-
-impl GivenConversation {
-    /// Reads a conversation from a text. `None` for a text that is no list of messages; an error for
-    /// one whose answers can't be scored.
-    pub(in crate::state) fn read(text: &str) -> Option<Result<Self, String>> {
-        if !text.trim_start().starts_with(['[', '{']) {
-            return None;
-        }
-        let messages = match Messages::parse(text) {
-            Ok(messages) => messages,
-            Err(MessagesError::NotJson { .. } | MessagesError::NoList) => return None,
-            Err(error) => return Some(Err(capitalize(&error.to_string()))),
-        };
-        let n_before = usize::from(messages.system.is_some());
-        Some(match given_turns(&messages.history) {
-            Ok(turns) if turns.is_empty() => {
-                Err("These messages have no answer to score".to_owned())
-            }
-            Ok(turns) if turns.len() > N_MAX_TURNS => Err(format!(
-                "A conversation can have at most {N_MAX_TURNS} turns"
-            )),
-            Ok(turns) => Ok(Self {
-                system: messages.system,
-                turns: turns.into(),
-            }),
-            Err(number) => Err(format!(
-                "At message {}, user and assistant don’t speak in turn",
-                number + n_before
-            )),
-        })
+/// Reads a conversation from a text. `None` for a text that is no list of messages; an error for one
+/// whose answers can't be scored.
+pub(in crate::state) fn read_conversation(text: &str) -> Option<Result<GivenConversation, String>> {
+    if !text.trim_start().starts_with(['[', '{']) {
+        return None;
     }
-
-    /// Returns how many answers are left to score.
-    pub fn n_answers(&self) -> usize {
-        self.turns.len()
-    }
-
-    /// Removes the next turn, to be scored after `before`. `None` if there is none.
-    pub(in crate::state) fn take_next(&mut self, before: Option<Generation>) -> Option<NextAnswer> {
-        let GivenTurn { message, answer } = self.turns.pop_front()?;
-        let settings = ChatSettings {
-            system: self.system.clone(),
-            history: before.as_ref().map(messages_after).unwrap_or_default(),
-            ..ChatSettings::default()
-        };
-        Some(NextAnswer {
-            new: NewText {
-                message: Some(message.clone()),
-                previous_turn: before.map(Arc::new),
-                origin: None,
-            },
-            prompt: PromptText::chat_with(message, settings),
-            answer,
-        })
-    }
+    let messages = match Messages::parse(text) {
+        Ok(messages) => messages,
+        Err(MessagesError::NotJson { .. } | MessagesError::NoList) => return None,
+        Err(error) => return Some(Err(capitalize(&error.to_string()))),
+    };
+    let settings = ChatSettings {
+        system: messages.system,
+        tools: messages.tools,
+        ..ChatSettings::default()
+    };
+    let read = GivenConversation::of(settings, &messages.history);
+    Some(read.map_err(|error| capitalize(&error.to_string())))
 }
 
 #[cfg(test)]
@@ -175,7 +121,7 @@ mod tests {
     #[test]
     fn what_is_no_conversation_is_a_text_or_says_why() {
         for text in ["Once upon a time", "[sic] a text", "{}", "[1, 2"] {
-            assert_eq!(super::GivenConversation::read(text), None, "{text}");
+            assert_eq!(super::read_conversation(text), None, "{text}");
         }
         let roles = r#"[{"role": "user", "content": "a"}, {"role": "user", "content": "b"}, {"role": "assistant", "content": "c"}]"#;
         for (text, words) in [

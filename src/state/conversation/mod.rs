@@ -12,8 +12,7 @@ mod versions;
 
 use std::sync::Arc;
 
-pub use self::given::GivenConversation;
-pub(in crate::state) use self::given::NextAnswer;
+pub(in crate::state) use self::given::read_conversation;
 pub(in crate::state) use self::next_prompt::NextPrompt;
 pub use self::next_prompt::NextTokens;
 use super::panes::pane::{NewText, Start};

@@ -180,9 +180,9 @@ mod tests {
     use crate::decoding::TokenId;
     use crate::generation::testing::generation;
     use crate::generation::{ChatSupport, ModelInfo, Piece, PromptForm, PromptText, PromptToken};
-    use crate::state::tests::{answer_waiting, chat_written};
+    use crate::state::tests::{answer_waiting, chat_written, pane_model_loaded};
     use crate::state::{AppState, Command, ConversationCommand, Effect, PaneModelCommand};
-    use crate::worker::{Event, ModelSource, PaneModelUpdate, Request};
+    use crate::worker::{Event, ModelSource, Request};
 
     fn other() -> ModelSource {
         ModelSource::Path("other.gguf".into())
@@ -224,18 +224,13 @@ mod tests {
         let own = Some(other().into());
         state.apply(Command::PaneModel(PaneModelCommand::Choose(id, own)));
         let text = generation(&[]);
+        let info = ModelInfo {
+            n_context: 40,
+            ..(*text.model).clone()
+        };
         state.on_event(Event::PaneModel {
             source: other(),
-            update: PaneModelUpdate::Loaded {
-                info: std::sync::Arc::new(ModelInfo {
-                    n_context: 40,
-                    ..(*text.model).clone()
-                }),
-                vocabulary: text.vocabulary,
-                chat: ChatSupport::ready(),
-                recommended_sampling: None,
-                load_warning: None,
-            },
+            update: pane_model_loaded(info, text.vocabulary, ChatSupport::ready()),
         });
         state.prompt.text = "Why?".to_owned();
         state.apply(Command::GenerateAll);

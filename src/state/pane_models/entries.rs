@@ -80,7 +80,7 @@ impl PaneModels {
     }
 
     /// Sets the status of a model.
-    pub(crate) fn set(&mut self, source: &ModelSource, status: PaneModelStatus) {
+    pub(super) fn set(&mut self, source: &ModelSource, status: PaneModelStatus) {
         match self.entry_mut(source) {
             Some(entry) => entry.status = Some(status),
             None => self.entries.push(Entry {

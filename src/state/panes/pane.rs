@@ -10,14 +10,14 @@ use super::solo::Solo;
 use super::watermark::PaneScan;
 use super::what_if::WhatIfs;
 use crate::analysis::watermark::WatermarkScan;
-use crate::analysis::{Lint, TextMetrics};
+use crate::analysis::{GivenConversation, Lint, TextMetrics};
 use crate::generation::{
     FinishReason, Generation, GenerationConfig, Lineage, Origin, OriginChange, PaneModel,
     PaneSettings, PromptRecord, TextModels, Vocabulary,
 };
 use crate::state::ReadyModel;
 use crate::state::branches::Upcoming;
-use crate::state::conversation::{GivenConversation, NextPrompt};
+use crate::state::conversation::NextPrompt;
 use crate::state::pane_models::OwnModel;
 use crate::state::read_along::RefusedReading;
 use crate::worker::{GenerationId, Recorder};

@@ -39,15 +39,15 @@ use crate::analysis::messages_after;
 use crate::decoding::TokenId;
 use crate::generation::testing::generation;
 use crate::generation::{
-    ChatRecord, ChatSettings, ChatSupport, FinishReason, Generation, Piece, PromptRecord,
-    PromptText, PromptToken,
+    ChatRecord, ChatSettings, ChatSupport, FinishReason, Generation, ModelInfo, Piece,
+    PromptRecord, PromptText, PromptToken, Vocabulary,
 };
 pub(crate) use crate::worker::Request;
 pub(crate) use crate::worker::{
     CacheType, CpuThreads, DeviceChoice, Devices, DownloadEvent, Event, InputBits, JobUpdate,
     ModelFiles, ModelFormat, OtherWay, PartialDownload, Precision, Repository,
 };
-use crate::worker::{GenerationId, JobData, ModelSource, Progress};
+use crate::worker::{GenerationId, JobData, ModelSource, PaneModelUpdate, Progress};
 
 /// A state whose model is loaded.
 pub(crate) fn ready() -> AppState {
@@ -70,6 +70,21 @@ pub(crate) fn loaded_with(chat: ChatSupport) -> Event {
         recommended_sampling: None,
         load_warning: None,
         second: None,
+    }
+}
+
+/// What is reported of a pane's own model when it has been loaded.
+pub(crate) fn pane_model_loaded(
+    info: ModelInfo,
+    vocabulary: Arc<Vocabulary>,
+    chat: ChatSupport,
+) -> PaneModelUpdate {
+    PaneModelUpdate::Loaded {
+        info: Arc::new(info),
+        vocabulary,
+        chat,
+        recommended_sampling: None,
+        load_warning: None,
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::models::{outline, path};
 use super::runs::{open, run};
-use super::{asked, loaded, ready, text, tokenized, write, written};
+use super::{asked, loaded, pane_model_loaded, ready, text, tokenized, write, written};
 use crate::generation::testing::generation;
 use crate::generation::{ChatSupport, Generation, ModelInfo};
 use crate::state::{
@@ -40,18 +40,13 @@ fn update(state: &mut AppState, update: PaneModelUpdate) -> Vec<Effect> {
 
 fn arrived(chat: ChatSupport) -> PaneModelUpdate {
     let text = generation(&[]);
-    PaneModelUpdate::Loaded {
-        info: Arc::new(ModelInfo {
-            name: "Other".to_owned(),
-            sha256: "other".to_owned(),
-            quantization: "Q4_K".to_owned(),
-            ..(*text.model).clone()
-        }),
-        vocabulary: text.vocabulary,
-        chat,
-        recommended_sampling: None,
-        load_warning: None,
-    }
+    let info = ModelInfo {
+        name: "Other".to_owned(),
+        sha256: "other".to_owned(),
+        quantization: "Q4_K".to_owned(),
+        ..(*text.model).clone()
+    };
+    pane_model_loaded(info, text.vocabulary, chat)
 }
 
 fn load() -> Effect {

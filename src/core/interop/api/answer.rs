@@ -95,6 +95,11 @@ impl AnswerForm {
         Ok(response)
     }
 
+    /// Returns the error that ended one of the texts.
+    pub fn failure(texts: &[&Generation]) -> Option<ApiError> {
+        texts.iter().find_map(|text| finish_word(text).err())
+    }
+
     /// Returns the chunk before the first token of a text.
     pub fn begin(&self, index: usize) -> Option<Value> {
         match self.endpoint {

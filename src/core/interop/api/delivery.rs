@@ -48,7 +48,7 @@ fn include_usage(stream: bool, body: &mut Body) -> Result<bool, ApiError> {
     for (name, value) in &options {
         match (name.as_str(), value) {
             ("include_usage", Value::Bool(wanted)) => include_usage = *wanted,
-            // Padding against guesses from the length of encrypted packets, of which there are none.
+            // Padding hides the lengths of encrypted packets, and nothing is encrypted here.
             ("include_obfuscation", Value::Bool(false)) | (_, Value::Null) => {}
             _ => return refused(format!("{NAME}.{name} {value} is not supported")),
         }

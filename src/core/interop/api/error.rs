@@ -11,7 +11,7 @@ pub struct ApiError {
     pub message: String,
     /// The field of the request that is at fault, if it is a single one.
     pub param: Option<String>,
-    /// What programs can tell apart without reading the message.
+    /// A code that programs can check without reading the message.
     pub code: Option<&'static str>,
 }
 

@@ -108,7 +108,7 @@ fn check_fields(messages: &Value) -> Result<(), ApiError> {
     for (index, message) in messages.as_array().into_iter().flatten().enumerate() {
         for (name, value) in message.as_object().into_iter().flatten() {
             let is_empty = value.is_null() || value.as_array().is_some_and(Vec::is_empty);
-            // The name of a tool is part of its result; that of a person is not.
+            // A tool's result may carry the tool's name. Names of people are not supported.
             let is_of_tool = name == "name" && message.get("role").is_some_and(|it| it == "tool");
             if !MESSAGE_FIELDS.contains(&name.as_str()) && !is_empty && !is_of_tool {
                 return Err(ApiError::invalid_field(

@@ -2,21 +2,17 @@
 //! record, byte for byte.
 
 use std::collections::VecDeque;
-use std::ops::Range;
 
-use crate::generation::{FinishReason, Generation, Piece, PieceKind, StopMatcher};
+use crate::generation::{CertainText, FinishReason, Generation, Piece, PieceKind};
 
 /// Splits a text into parts. What may turn out to be part of a character or of a stop sequence is
 /// held back until that is known.
 #[derive(Debug, Clone)]
 pub struct TextParts {
-    stops: Vec<String>,
-    matcher: StopMatcher,
-    /// Whether a stop sequence was found, so that the rest is known only at the end.
-    stopped: bool,
-    /// The bytes that have not been sent.
-    held: Vec<u8>,
-    /// How many bytes have been sent, before invalid ones were replaced.
+    certain: CertainText,
+    /// How many bytes the text has, before invalid ones are replaced.
+    n_bytes: usize,
+    /// How many of them have been sent.
     n_bytes_sent: usize,
     /// The same after invalid ones were replaced.
     n_text_sent: usize,
@@ -52,10 +48,8 @@ impl TextParts {
     /// Begins a text that these stop sequences end.
     pub fn new(stops: &[String]) -> Self {
         Self {
-            stops: stops.to_vec(),
-            matcher: StopMatcher::new(stops),
-            stopped: false,
-            held: Vec::new(),
+            certain: CertainText::new(stops),
+            n_bytes: 0,
             n_bytes_sent: 0,
             n_text_sent: 0,
             n_steps: 0,
@@ -66,65 +60,51 @@ impl TextParts {
     /// Returns a finished text as one part.
     pub fn whole(text: &Generation) -> TextPart {
         let mut parts = Self::new(&[]);
-        let mut whole = TextPart::default();
         for step in &text.steps {
             parts.note(&step.piece);
         }
-        parts.end(text, &mut whole);
-        whole
+        parts.finish(text)
     }
 
     /// Appends a token, and returns what can be sent now.
     pub fn push(&mut self, piece: &Piece) -> TextPart {
         self.note(piece);
-        if piece.kind == PieceKind::Text && !self.stopped {
-            self.stopped = self.matcher.push(&piece.bytes).is_some();
+        if piece.kind != PieceKind::Text {
+            return TextPart::default();
         }
-        let mut part = TextPart::default();
-        if !self.stopped {
-            let n_certain = self.held.len() - self.n_possible_stop();
-            let certain = self.held.get(..n_certain).unwrap_or_default();
-            let (text, n_bytes) = complete_characters(certain);
-            self.held.drain(..n_bytes);
-            self.n_bytes_sent += n_bytes;
-            self.n_text_sent += text.len();
-            part.text = text;
-            part.tokens = self.tokens_before(self.n_bytes_sent);
+        let certain = self.certain.push(&piece.bytes);
+        self.n_bytes_sent += certain.n_bytes;
+        self.n_text_sent += certain.text.len();
+        TextPart {
+            text: certain.text,
+            tokens: self.tokens_before(self.n_bytes_sent),
         }
-        part
     }
 
     /// Returns what is left of the finished text.
     pub fn finish(mut self, text: &Generation) -> TextPart {
-        let mut rest = TextPart::default();
-        self.end(text, &mut rest);
-        rest
+        let bytes = text.bytes();
+        let whole = String::from_utf8_lossy(&bytes);
+        // A stop sequence may have cut off the last tokens.
+        let n_bytes = match text.finish {
+            Some(FinishReason::StopString { .. }) => bytes.len(),
+            _ => usize::MAX,
+        };
+        TextPart {
+            text: whole.get(self.n_text_sent..).unwrap_or_default().to_owned(),
+            tokens: self.tokens_before(n_bytes),
+        }
     }
 
     fn note(&mut self, piece: &Piece) {
         if piece.kind == PieceKind::Text {
             self.unsent.push_back(TokenStart {
                 step: self.n_steps,
-                n_bytes_before: self.n_bytes_sent + self.held.len(),
+                n_bytes_before: self.n_bytes,
             });
-            self.held.extend_from_slice(&piece.bytes);
+            self.n_bytes += piece.bytes.len();
         }
         self.n_steps += 1;
-    }
-
-    fn end(&mut self, text: &Generation, rest: &mut TextPart) {
-        let bytes = text.bytes();
-        let whole = String::from_utf8_lossy(&bytes);
-        whole
-            .get(self.n_text_sent..)
-            .unwrap_or_default()
-            .clone_into(&mut rest.text);
-        // A stop sequence may have cut off the last tokens.
-        let n_bytes = match text.finish {
-            Some(FinishReason::StopString { .. }) => bytes.len(),
-            _ => usize::MAX,
-        };
-        rest.tokens = self.tokens_before(n_bytes);
     }
 
     /// Takes the tokens that begin before this byte.
@@ -134,42 +114,6 @@ impl TextParts {
             .partition_point(|token| token.n_bytes_before < n_bytes);
         self.unsent.drain(..n_tokens).collect()
     }
-
-    /// Returns how many of the last bytes may be the beginning of a stop sequence.
-    fn n_possible_stop(&self) -> usize {
-        let lengths = |stop: &String| -> Range<usize> { 1..stop.len().min(self.held.len() + 1) };
-        let is_begun = |stop: &String, n: usize| {
-            let begun = stop.as_bytes().get(..n);
-            begun.is_some_and(|begun| self.held.ends_with(begun))
-        };
-        let begun = self
-            .stops
-            .iter()
-            .filter_map(|stop| lengths(stop).rev().find(|n| is_begun(stop, *n)));
-        begun.max().unwrap_or(0)
-    }
-}
-
-/// Returns the text of these bytes without a last character that is incomplete, and its length in
-/// bytes. Invalid UTF-8 becomes U+FFFD.
-fn complete_characters(bytes: &[u8]) -> (String, usize) {
-    let (mut text, mut n_read) = (String::new(), 0);
-    for chunk in bytes.utf8_chunks() {
-        text.push_str(chunk.valid());
-        n_read += chunk.valid().len();
-        let invalid = chunk.invalid();
-        if invalid.is_empty() {
-            break;
-        }
-        let is_begun = |error: std::str::Utf8Error| error.error_len().is_none();
-        let is_last = n_read + invalid.len() == bytes.len();
-        if is_last && std::str::from_utf8(invalid).is_err_and(is_begun) {
-            break;
-        }
-        text.push(char::REPLACEMENT_CHARACTER);
-        n_read += invalid.len();
-    }
-    (text, n_read)
 }
 
 #[cfg(test)]

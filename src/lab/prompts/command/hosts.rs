@@ -123,7 +123,7 @@ impl AnswerHosts {
         let mut refused = Vec::new();
         let mut jobs = Vec::new();
         for part in parts {
-            if part.host.as_ref().and_then(PaneModel::served).is_some() {
+            if part.server().is_some() {
                 continue;
             }
             let source = part.host.as_ref().and_then(PaneModel::local);
@@ -144,13 +144,11 @@ impl AnswerHosts {
         }
         for (served, worker) in &mut self.servers {
             let mut parts = parts.iter();
-            let server = |part: &RunPart| part.host.as_ref().and_then(PaneModel::served).cloned();
-            if let Some(part) = parts.find(|part| server(part).as_ref() == Some(served)) {
+            if let Some(part) = parts.find(|part| part.server() == Some(&*served)) {
                 let (id, list) = (part.id, Arc::new(part.list(plan)));
                 worker.send(ServerRequest::AnswerList { id, plan: list });
-                let host = JobHost::Server(worker);
                 jobs.push(HostJobs {
-                    host,
+                    host: JobHost::Server(worker),
                     ids: vec![id],
                 });
             }

@@ -185,7 +185,7 @@ impl AskedTasks {
 /// What became of the request for a part.
 enum Asked {
     Requested(Vec<Effect>),
-    /// Its model could not be loaded, in words.
+    /// Its model could not be loaded, for this reason.
     Refused(GenerationId, String),
 }
 

@@ -246,11 +246,8 @@ fn hosts_reason(state: &AppState) -> Option<String> {
         }
         reasons.push(reason);
     }
-    reasons
-        .into_iter()
-        .collect::<Option<Vec<_>>>()?
-        .into_iter()
-        .next()
+    let are_all = reasons.iter().all(Option::is_some);
+    reasons.into_iter().flatten().next().filter(|_| are_all)
 }
 
 /// Returns why a run can't have what is varied, or this size.

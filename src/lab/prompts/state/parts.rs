@@ -45,7 +45,8 @@ impl RunPart {
         parts.collect()
     }
 
-    fn server(&self) -> Option<&ServedModel> {
+    /// Returns the server that does it, or `None` for a model on this computer.
+    pub(in crate::lab::prompts) fn server(&self) -> Option<&ServedModel> {
         self.host.as_ref()?.served()
     }
 
@@ -145,7 +146,7 @@ impl RunParts {
         self.running.iter().map(|part| part.id).collect()
     }
 
-    /// Returns the server of a part, or `None` for the engine.
+    /// Returns the server of a part, or `None` for a model on this computer.
     pub(in crate::lab::prompts) fn server_of(&self, id: GenerationId) -> Option<&ServedModel> {
         let part = self.running.iter().find(|part| part.id == id)?;
         part.server()

@@ -1,8 +1,8 @@
-//! Tests of lists some of whose panes have a model of their own, or do not need the main one.
+//! Tests of lists in which some panes use their own model, or none uses the main one.
 
 use std::sync::Arc;
 
-use super::served::served;
+use super::served::{model_of_opened, served};
 use super::{DONE, END, MARS, VENUS, answer, run, table, with_tasks};
 use crate::decoding::TokenId;
 use crate::generation::testing::generation;
@@ -13,9 +13,9 @@ use crate::lab::kept::reopened;
 use crate::lab::prompts::state::blocking_reason;
 use crate::lab::prompts::{PromptsCommand, TaskNews, TaskUpdate, TaskView, TasksPlan, TasksRecord};
 use crate::lab::{LabCommand, LabTab};
-use crate::state::tests::{Event, Request, report, update_job};
-use crate::state::{AppState, Effect, ModelStatus, PaneModelStatus, RunStatus};
-use crate::worker::{JobUpdate, ModelSource, ServerRequest};
+use crate::state::tests::{Event, Request, pane_model_loaded, report, update_job};
+use crate::state::{AppState, Command, Effect, ModelStatus, PaneModelCommand, RunStatus};
+use crate::worker::{JobUpdate, ModelSource, PaneModelUpdate, ServerRequest};
 
 /// The token of the other model for "Mars", which the main one calls "Venus".
 const OTHER_MARS: u32 = VENUS;
@@ -24,18 +24,18 @@ fn other() -> ModelSource {
     ModelSource::Path("other.gguf".into())
 }
 
-/// Makes these panes use the other model, in this state.
-fn use_other(state: &mut AppState, places: &[usize], status: PaneModelStatus) {
-    for (place, pane) in state.panes.iter_mut().enumerate() {
-        if places.contains(&place) {
-            pane.settings.model = Some(other().into());
-        }
+/// Makes these panes use the other model, to which this happens.
+fn use_other(state: &mut AppState, places: &[usize], update: PaneModelUpdate) {
+    for place in places {
+        let choose = PaneModelCommand::Choose(state.panes[*place].id, Some(other().into()));
+        state.apply(Command::PaneModel(choose));
     }
-    let models = &mut state.models.of_panes;
-    models.set(&other(), status);
+    state.apply(Command::PaneModel(PaneModelCommand::Load(other())));
+    let source = other();
+    state.on_event(Event::PaneModel { source, update });
 }
 
-fn loaded() -> PaneModelStatus {
+fn loaded() -> PaneModelUpdate {
     let pieces = ["Venus", "Mars"].map(Piece::text).into_iter();
     let pieces = pieces.chain([Piece::special("</s>")]);
     let info = ModelInfo {
@@ -43,17 +43,12 @@ fn loaded() -> PaneModelStatus {
         sha256: "other".to_owned(),
         ..(*generation(&[]).model).clone()
     };
-    PaneModelStatus::Ready(crate::state::ReadyModel {
-        info: Arc::new(info),
-        vocabulary: Arc::new(Vocabulary::new(pieces.collect())),
-        recommended_sampling: None,
-        chat: ChatSupport::ready(),
-        load_warning: None,
-    })
+    let vocabulary = Arc::new(Vocabulary::new(pieces.collect()));
+    pane_model_loaded(info, vocabulary, ChatSupport::ready())
 }
 
-fn failed() -> PaneModelStatus {
-    PaneModelStatus::Failed {
+fn failed() -> PaneModelUpdate {
+    PaneModelUpdate::Failed {
         error: "The file ends early".to_owned(),
     }
 }
@@ -154,9 +149,7 @@ fn a_model_stays_loaded_until_the_list_ends() {
     let pane = state.panes.iter_mut().last().unwrap();
     pane.settings.model = None;
     let unload = Effect::Send(Request::UnloadPaneModel(other()));
-    let effects = state.apply(crate::state::Command::Lab(LabCommand::Prompts(
-        PromptsCommand::UseTyped,
-    )));
+    let effects = state.apply(Command::Lab(LabCommand::Prompts(PromptsCommand::UseTyped)));
     assert!(!effects.contains(&unload), "{effects:?}");
     let update = JobUpdate::Finished;
     let id = jobs[1].1;
@@ -203,7 +196,7 @@ fn a_prompt_that_one_model_cannot_read_is_missing_in_its_panes_only() {
 #[test]
 fn a_list_waits_for_models_that_are_loading() {
     let mut state = with_tasks();
-    use_other(&mut state, &[1], PaneModelStatus::Loading { fraction: 0.5 });
+    use_other(&mut state, &[1], PaneModelUpdate::Loading { fraction: 0.5 });
     let reason = blocking_reason(&state).unwrap();
     assert_eq!(reason, "B: its model is still loading");
     use_other(&mut state, &[0, 1, 2, 3], failed());
@@ -287,16 +280,7 @@ fn the_files_name_every_model() {
 
 #[test]
 fn an_answer_opens_in_a_pane_with_its_model() {
-    let mut state = answered();
-    let command = PromptsCommand::Open {
-        view: TaskView::Table,
-        task: 0,
-        pane: 3,
-        answer: 1,
-    };
-    run(&mut state, LabCommand::Prompts(command));
-    let opened = state.panes.iter().last().unwrap();
-    assert_eq!(opened.settings.model, Some(other().into()));
+    assert_eq!(model_of_opened(answered()), Some(other().into()));
 }
 
 #[test]

@@ -200,9 +200,8 @@ fn a_list_is_kept_with_the_words_of_the_server() {
     assert_eq!(before.n_done(), after.n_done());
 }
 
-#[test]
-fn an_answer_of_a_server_opens_in_a_pane_that_uses_it() {
-    let mut state = served_list();
+/// Opens an answer to the first task in the last pane. Returns the model of the pane that shows it.
+pub(super) fn model_of_opened(mut state: AppState) -> Option<PaneModel> {
     let command = PromptsCommand::Open {
         view: TaskView::Table,
         task: 0,
@@ -210,8 +209,13 @@ fn an_answer_of_a_server_opens_in_a_pane_that_uses_it() {
         answer: 1,
     };
     run(&mut state, LabCommand::Prompts(command));
-    let opened = state.panes.iter().last().unwrap();
-    assert_eq!(opened.settings.model, Some(PaneModel::Server(served())));
+    state.panes.iter().last()?.settings.model.clone()
+}
+
+#[test]
+fn an_answer_of_a_server_opens_in_a_pane_that_uses_it() {
+    let model = model_of_opened(served_list());
+    assert_eq!(model, Some(PaneModel::Server(served())));
 }
 
 #[test]

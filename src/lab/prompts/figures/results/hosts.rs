@@ -76,8 +76,8 @@ impl TaskResults {
         self.hosts().any(|host| host.is_none())
     }
 
-    /// Returns the model to name first: the main one if it answers, or else that of the first pane
-    /// whose model is known.
+    /// Returns the model to name first: the main one if it answers, or else the first known model of a
+    /// pane.
     pub fn first_model<'a>(&'a self, main: Option<&'a ModelInfo>) -> Option<&'a ModelInfo> {
         let mut own = self.panes.iter().filter_map(|pane| pane.model.as_deref());
         main.filter(|_| self.uses_main()).or_else(|| own.next())
