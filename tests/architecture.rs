@@ -78,6 +78,8 @@ const ALLOWED_USES: &[(&str, &[&str])] = &[
             // Only what the list of experiments generates.
             "lab",
             "lessons",
+            // Only what the endpoint reports.
+            "listen",
             "worker",
         ],
     ),
@@ -140,6 +142,7 @@ const ALLOWED_USES: &[(&str, &[&str])] = &[
             "interop",
             "lab",
             "lessons",
+            "listen",
             "plots",
             "state",
             "ui",

@@ -11,6 +11,7 @@ mod documents;
 mod folders;
 mod icon;
 mod import;
+mod listening;
 mod model_paths;
 mod no_window;
 mod runs;

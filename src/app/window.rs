@@ -10,6 +10,7 @@ use super::autosave::{Autosave, Crashed, SetAside, Unrestored};
 use super::copy_picture::Copies;
 use super::dialogs::{self, Dialogs};
 use super::documents;
+use super::listening::Endpoint;
 use super::no_window::no_window_words;
 use super::runs::{self, RunFolder, TextsToKeep, ToKeep};
 use super::save::{Save, Saves};
@@ -27,7 +28,8 @@ use crate::state::{
 use crate::ui::WindowUi;
 use crate::ui::pictures::Look;
 use crate::worker::{
-    DownloadEvent, Downloads, Event, HubConfig, ModelSource, Worker, hub_config, models_folder,
+    DownloadEvent, Downloads, Event, HubConfig, ModelSource, Request, Worker, hub_config,
+    models_folder,
 };
 
 /// The name of the folder that holds the settings.
@@ -118,6 +120,7 @@ pub struct App {
     /// The Hub's threads, started by the first request.
     downloads: Option<Downloads>,
     servers: ServerWorkers,
+    endpoint: Endpoint,
     start_worker: Box<dyn FnMut(Wake) -> Worker>,
     dialogs: Dialogs,
     /// Commands from dialogs and background threads.
@@ -160,6 +163,7 @@ impl App {
             worker,
             downloads: None,
             servers: ServerWorkers::default(),
+            endpoint: Endpoint::default(),
             start_worker: Box::new(start_worker),
             dialogs,
             answers: sync_channel(N_PENDING_ANSWERS),
@@ -280,7 +284,9 @@ impl App {
             let is_step = |event: &Event| matches!(event, Event::Progress(_));
             self.settings_changed |= !events.iter().all(is_step);
             for event in events {
-                effects.extend(self.state.on_event(event));
+                if !self.endpoint.take(&event) {
+                    effects.extend(self.state.on_event(event));
+                }
             }
             if drained {
                 break;
@@ -292,6 +298,24 @@ impl App {
         }
         for effect in effects {
             self.run_effect(ctx, None, effect);
+        }
+        self.advance_endpoint(ctx);
+    }
+
+    /// Lets the engine write what programs ask for, and shows their requests.
+    fn advance_endpoint(&mut self, ctx: &egui::Context) {
+        let state = &mut self.state;
+        let work = self.endpoint.advance(|| state.next_text_id());
+        for request in work.requests {
+            self.worker.send(request);
+        }
+        for command in work.commands {
+            for effect in self.state.apply(command) {
+                self.run_effect(ctx, None, effect);
+            }
+        }
+        if let Some(delay) = work.again_in {
+            ctx.request_repaint_after(delay);
         }
     }
 
@@ -341,6 +365,11 @@ impl App {
     fn run_effect(&mut self, ctx: &egui::Context, frame: Option<&eframe::Frame>, effect: Effect) {
         let answers = self.answers.0.clone();
         match effect {
+            // The user’s Stop is about the panes, not about what programs wait for.
+            Effect::Send(Request::StopAll) => {
+                let kept = self.endpoint.unfinished();
+                self.worker.send(Request::StopAllExcept(kept));
+            }
             Effect::Send(request) => self.worker.send(request),
             Effect::RestartWorker => self.worker = (self.start_worker)(wake(ctx)),
             Effect::CopyText(text) => ctx.copy_text(text),
@@ -353,6 +382,19 @@ impl App {
                 dialogs::open(ctx, self.dialogs, frame, purpose, answers);
             }
             Effect::Runs(request) => self.ask_runs(ctx, request),
+            Effect::Listen(request) => {
+                let wake_ctx = ctx.clone();
+                let (requests, command) = self
+                    .endpoint
+                    .run(request, move || wake_ctx.request_repaint());
+                requests
+                    .into_iter()
+                    .for_each(|request| self.worker.send(request));
+                let effects = command.map(|command| self.state.apply(command));
+                for effect in effects.into_iter().flatten() {
+                    self.run_effect(ctx, frame, effect);
+                }
+            }
             Effect::ShowInFolder(path) => show::in_folder(ctx.clone(), path, answers),
             Effect::OpenFolder(path) => show::folder(ctx.clone(), path, answers),
             Effect::ReadPresets(path) => import::presets(ctx.clone(), path, answers),

@@ -81,8 +81,8 @@ pub(crate) fn run_file(generations: &[&Generation], finished_at: u64) -> Vec<u8>
 
 fn rendered_run(generations: &[&Generation], finished_at: u64) -> RenderedRun {
     let header = RunHeader {
-        title: None,
         finished_at: Some(finished_at),
+        ..RunHeader::default()
     };
     RenderedRun {
         bytes: json::write(&header, generations, Form::default()),

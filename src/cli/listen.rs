@@ -8,16 +8,17 @@ use clap::Args;
 use super::compute::ComputeArguments;
 use super::console;
 use super::failure::Failure;
-use super::files::{check_file, create_folder, run_file, write_file};
+use super::files::{check_file, create_folder, write_file};
 use super::generate::is_aborted;
 use super::model::model_parser;
 use super::outputs::report_error;
 use super::pane_run::{Console, Engine, SIGNAL_PAUSE, model_source};
 use super::run_record::finish_summary;
 use crate::export::finish_stamp;
-use crate::generation::formatting::{counted, grouped, one_line};
+use crate::export::json::{self, Form, RunHeader};
+use crate::generation::formatting::{counted, one_line};
 use crate::generation::{Generation, GenerationId};
-use crate::interop::api::{ApiModel, Usage};
+use crate::interop::api::{ApiModel, EarlierRequest, RecordedRequest, Usage};
 use crate::listen::{
     AnsweredRequest, ListenError, Listener, MAX_OPEN_REQUESTS, MAX_WRITING_TEXTS, Outcome,
 };
@@ -92,7 +93,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         loaded_at: unix_time_secs(),
     };
     let name = model.id().to_owned();
-    let listener = Listener::open(arguments.port, model, ring)
+    let listener = Listener::open(arguments.port, Some(model), ring)
         .map_err(|error| Failure::run(failure_words(&error)))?;
     let address = listener.address();
     console::print(format!("Listening on http://{address}/v1 with {name}\n").as_bytes())?;
@@ -223,8 +224,8 @@ impl Log {
         } else {
             self.end()?;
         }
-        if let Outcome::Written { texts, .. } = &answered.outcome
-            && let Some(name) = self.keep(texts, client.asked_at)
+        if let Outcome::Written { texts, request } = &answered.outcome
+            && let Some(name) = self.keep(texts, request)
         {
             line.push_str("  ");
             line.push_str(&name);
@@ -246,12 +247,13 @@ impl Log {
     }
 
     /// Writes the run to the folder, if runs are kept. Returns the name of its file.
-    fn keep(&mut self, texts: &[Generation], asked_at: u64) -> Option<String> {
+    fn keep(&mut self, texts: &[Generation], request: &RecordedRequest) -> Option<String> {
         let folder = self.keep.clone()?;
         if texts.iter().all(is_aborted) {
             return None;
         }
-        let time = finish_stamp(asked_at).unwrap_or_default().replace(':', "-");
+        let time = finish_stamp(request.asked_at).unwrap_or_default();
+        let time = time.replace(':', "-");
         let (name, path) = loop {
             self.n_kept += 1;
             let name = format!("{time}-{:04}.json", self.n_kept);
@@ -261,30 +263,34 @@ impl Log {
             }
         };
         let texts: Vec<&Generation> = texts.iter().collect();
-        let written = write_file(&path, &run_file(&texts, unix_time_secs()));
+        let header = RunHeader {
+            finished_at: Some(unix_time_secs()),
+            request: Some(request.clone()),
+            ..RunHeader::default()
+        };
+        let run = json::write(&header, &texts, Form::default());
+        let written = write_file(&path, &run);
         report_error(&written).then_some(name)
     }
 }
 
-/// "End of text, 84 tokens; 31 of 40 prompt tokens reused".
+/// "End of text, 84 tokens; 31 of 40 tokens reused".
 fn outcome_words(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Refused(error) => format!("refused ({}): {error}", error.status),
         Outcome::LeftWaiting => "the program left before its turn".to_owned(),
-        Outcome::Written { texts, undelivered } => {
+        Outcome::Written { texts, request } => {
             let texts: Vec<&Generation> = texts.iter().collect();
-            let finishes = texts.iter().map(|text| match undelivered {
+            let finishes = texts.iter().map(|text| match &request.undelivered {
                 Some(_) => counted(text.steps.len(), "token"),
                 None => finish_summary(text),
             });
             let finishes: Vec<String> = finishes.collect();
-            let usage = Usage::of(&texts);
-            let [cached, all] = [usage.n_cached, usage.n_prompt].map(|n| grouped(n as f64));
-            let reused = format!("{cached} of {all} prompt tokens reused");
             let parts = [
                 Some(finishes.join(" | ")),
-                Some(reused).filter(|_| usage.n_cached > 0),
-                undelivered.map(str::to_owned),
+                Usage::of(&texts).reuse_words(),
+                (request.earlier.as_ref()).and_then(EarlierRequest::broke_words),
+                request.undelivered.clone(),
             ];
             let parts: Vec<String> = parts.into_iter().flatten().collect();
             parts.join("; ")

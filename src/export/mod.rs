@@ -37,7 +37,9 @@ pub use self::result_file::{ResultSummary, read_result, write_result};
 pub use self::run_path::{
     RunFileError, is_run_name, read_marked, read_run, read_text, write_by_name, write_run,
 };
-pub use self::run_summary::{PaneSummary, ResultWords, RunSummary, read_summary};
+pub use self::run_summary::{
+    AskedSummary, PaneSummary, ResultWords, RunSummary, read_summary, summary_of,
+};
 pub use self::session_file::SessionFile;
 pub use self::text_file::read_text_at_most;
 
@@ -179,8 +181,8 @@ pub fn render_panes(
     match format {
         ExportFormat::Json => {
             let header = json::RunHeader {
-                title: None,
                 finished_at,
+                ..json::RunHeader::default()
             };
             json::write_by_place(&header, panes, json::Form::default())
         }

@@ -180,6 +180,7 @@ mod tests {
         let header = RunHeader {
             title: Some("A fox".to_owned()),
             finished_at: Some(1_700_000_000),
+            ..RunHeader::default()
         };
         for name in ["run.quartet.json", "run.quartet.json.gz"] {
             let path = folder.path().join(name);

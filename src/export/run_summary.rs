@@ -7,9 +7,10 @@ use serde::Deserialize;
 use super::{ResultSummary, RunFileError, read_text};
 use crate::export::json::{FORMAT_VERSION, N_LETTERS, ParseError};
 use crate::generation::formatting::{counted, place_of_letter};
+use crate::interop::api::{RecordedRequest, Usage};
 
 /// A run as shown in a list of runs.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct RunSummary {
     /// The name that the user gave it.
     pub title: Option<String>,
@@ -26,8 +27,21 @@ pub struct RunSummary {
     pub n_earlier_tokens: usize,
     /// Whether a text was interrupted by a crash or by closing the window.
     pub is_interrupted: bool,
+    /// The request of another program that it answers.
+    pub request: Option<AskedSummary>,
     /// What the results of an experiment are; `None` for a run.
     pub result: Option<ResultWords>,
+}
+
+/// A request of another program, as a list of runs shows it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AskedSummary {
+    pub request: RecordedRequest,
+    pub usage: Usage,
+    /// How long the first text took, in seconds.
+    pub secs: Option<f64>,
+    /// Whether a text was stopped before its end.
+    pub is_stopped: bool,
 }
 
 /// What the results of an experiment are.
@@ -50,6 +64,7 @@ impl From<ResultSummary> for RunSummary {
             n_turns: 1,
             n_earlier_tokens: 0,
             is_interrupted: false,
+            request: None,
             result: Some(ResultWords {
                 experiment: result.experiment,
                 words: result.words,
@@ -94,6 +109,7 @@ struct File {
     format_version: u32,
     title: Option<String>,
     finished_at: Option<u64>,
+    request: Option<RecordedRequest>,
     model: Option<Model>,
     prompt: Option<Prompt>,
     #[serde(default)]
@@ -138,6 +154,7 @@ struct Pane {
     text: String,
     finish_reason: Option<String>,
     metrics: Metrics,
+    timings: Timings,
 }
 
 impl Pane {
@@ -154,16 +171,59 @@ struct Settings {
 
 #[derive(Deserialize)]
 struct Metrics {
+    n_prompt_tokens: usize,
     n_generated: usize,
+    first_token_secs: Option<f64>,
+    decode_tokens_per_sec: Option<f64>,
+}
+
+impl Metrics {
+    /// Returns how long the text took, in seconds.
+    fn secs(&self) -> Option<f64> {
+        let n_after_first = self.n_generated.saturating_sub(1) as f64;
+        let decode = self
+            .decode_tokens_per_sec
+            .map(|speed| n_after_first / speed);
+        Some(self.first_token_secs? + decode.unwrap_or_default())
+    }
+}
+
+#[derive(Deserialize)]
+struct Timings {
+    n_prefilled: usize,
+}
+
+impl AskedSummary {
+    fn of(request: RecordedRequest, panes: &[Pane]) -> Self {
+        let first = panes.first();
+        let n_prompt = first.map_or(0, |pane| pane.metrics.n_prompt_tokens);
+        let n_prefilled = first.map_or(0, |pane| pane.timings.n_prefilled);
+        let reasons = panes.iter().map(|pane| pane.finish_reason.as_deref());
+        Self {
+            request,
+            usage: Usage {
+                n_prompt,
+                n_cached: n_prompt.saturating_sub(n_prefilled),
+                n_written: panes.iter().map(|pane| pane.metrics.n_generated).sum(),
+            },
+            secs: first.and_then(|pane| pane.metrics.secs()),
+            is_stopped: reasons.flatten().any(|reason| reason == "cancelled"),
+        }
+    }
 }
 
 /// Reads what a list shows about a run file.
 pub fn read_summary(path: &Path) -> Result<RunSummary, RunFileError> {
-    let file: File = serde_json::from_slice(&read_text(path)?).map_err(ParseError::from)?;
+    Ok(summary_of(&read_text(path)?)?)
+}
+
+/// Returns what a list shows about the content of a run file.
+pub fn summary_of(bytes: &[u8]) -> Result<RunSummary, ParseError> {
+    let mut file: File = serde_json::from_slice(bytes)?;
     match file.format_version {
         FORMAT_VERSION => {}
-        version @ ..FORMAT_VERSION => return Err(ParseError::TooOld { version }.into()),
-        version => return Err(ParseError::TooNew { version }.into()),
+        version @ ..FORMAT_VERSION => return Err(ParseError::TooOld { version }),
+        version => return Err(ParseError::TooNew { version }),
     }
     let mut models: Vec<String> = Vec::new();
     for pane in &file.panes {
@@ -172,6 +232,7 @@ pub fn read_summary(path: &Path) -> Result<RunSummary, RunFileError> {
         models.extend(model.map(|model| model.name.clone()));
     }
     let conversation = Conversation::of(&file);
+    let request = (file.request.take()).map(|request| AskedSummary::of(request, &file.panes));
     let is_interrupted = |pane: &Pane| pane.finish_reason.as_deref() == Some("interrupted");
     let is_interrupted = file.panes.iter().any(is_interrupted);
     let pane = |(index, pane): (usize, Pane)| PaneSummary {
@@ -194,6 +255,7 @@ pub fn read_summary(path: &Path) -> Result<RunSummary, RunFileError> {
         n_earlier_tokens: conversation.n_earlier_tokens,
         panes: file.panes.into_iter().enumerate().map(pane).collect(),
         is_interrupted,
+        request,
         result: None,
     })
 }
@@ -273,8 +335,8 @@ mod tests {
         let path = folder.path().join("run.json.gz");
         let run = generation(&[(" the", 0.5), (" fox", 0.25)]);
         let header = RunHeader {
-            title: None,
             finished_at: Some(7),
+            ..RunHeader::default()
         };
         let run = RunFile {
             header,

@@ -7,7 +7,10 @@ use super::{
 };
 use crate::analysis::by_hand::StepDraws;
 use crate::analysis::{Divergence, Why};
-use crate::generation::{Generation, GenerationConfig, Limits, PaneModel, PaneSettings, Step};
+use crate::generation::{
+    Generation, GenerationConfig, GenerationId, Limits, PaneModel, PaneSettings, Step,
+};
+use crate::interop::api::RecordedRequest;
 use crate::interop::presets::OwnPreset;
 use crate::lab::{Lab, LabSettings};
 use crate::state::folders::why_fixed;
@@ -103,7 +106,7 @@ impl AppState {
                 seed: settings.seed,
                 panes: Vec::new(),
             }),
-            runs: Runs::new(settings.history),
+            runs: Runs::new(settings.history, settings.listen),
             branches: Branches::default(),
             futures: Futures::default(),
             lab: settings.lab.lab(),
@@ -124,6 +127,7 @@ impl AppState {
         let mut effects: Vec<Effect> = state.models.compute_request().into_iter().collect();
         effects.extend(state.memory.first_cache_limit());
         effects.extend(state.pace.first_request());
+        effects.extend(state.runs.listening.first_request());
         effects.extend(state.open_first(model_source, settings.main_model));
         (state, effects)
     }
@@ -194,6 +198,7 @@ impl AppState {
             compute: self.models.compute,
             servers: self.models.servers.added.clone(),
             history: self.runs.limits,
+            listen: self.runs.listening.settings,
             lessons: self.lessons.progress.clone(),
             folders: self.folders.chosen.clone(),
         };
@@ -403,6 +408,17 @@ impl AppState {
         let shown = self.shown_step();
         self.review.draws =
             shown.and_then(|(place, step)| ShownDraws::begin(self.panes.get(place)?, step));
+    }
+
+    /// Returns the request of a program that the opened run answers.
+    pub fn opened_request(&self) -> Option<&RecordedRequest> {
+        self.runs.opened.as_ref()?.header.request.as_ref()
+    }
+
+    /// Returns an id that no text ever had.
+    pub(crate) const fn next_text_id(&mut self) -> GenerationId {
+        self.last_id += 1;
+        GenerationId(self.last_id)
     }
 
     /// Returns a pane id that was never used before.

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use super::{
     AsideRequest, BranchCommand, ConversationCommand, Document, DocumentKind, FolderCommand,
-    FolderKind, FuturesCommand, HelpTab, HubCommand, LessonCommand, ModelsCommand, Pace,
-    PaletteCommand, PaneId, PaneModelCommand, PasteCommand, Pin, PresetCommand, PromptMode,
-    RunCommand, RunDocument, RunRequest, RunSetting, ScoreCommand, SecondModelCommand,
-    ServerCommand, SettingsTab, ViewChange, WatermarkCommand,
+    FolderKind, FuturesCommand, HelpTab, HubCommand, LessonCommand, ListenCommand, ListenRequest,
+    ModelsCommand, Pace, PaletteCommand, PaneId, PaneModelCommand, PasteCommand, Pin,
+    PresetCommand, PromptMode, RunCommand, RunDocument, RunRequest, RunSetting, ScoreCommand,
+    SecondModelCommand, ServerCommand, SettingsTab, ViewChange, WatermarkCommand,
 };
 use crate::decoding::ChainConfig;
 use crate::export::ExportFormat;
@@ -136,6 +136,8 @@ pub enum Command {
 
     /// Open, keep and list runs.
     Run(RunCommand),
+    /// Let other programs ask.
+    Listen(ListenCommand),
     /// Load the built-in model.
     LoadEmbeddedModel,
     /// Open, list and unload models.
@@ -235,6 +237,8 @@ pub enum Effect {
     ReadLesson(PathBuf),
     /// Read or change the saved runs.
     Runs(RunRequest),
+    /// Open, change or close the endpoint.
+    Listen(ListenRequest),
     /// Start the threads of a server. They contact it once they get a request.
     StartServer(ServedModel, Box<ServerConfig>),
     /// Send a request to the threads of a server.

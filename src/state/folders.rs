@@ -149,6 +149,7 @@ impl Folders {
                 self.chosen.runs = folder;
                 *context.history = History {
                     search: std::mem::take(&mut context.history.search),
+                    held: std::mem::take(&mut context.history.held),
                     ..History::default()
                 };
                 Effect::Runs(RunRequest::List)

@@ -28,6 +28,7 @@ mod futures;
 mod generate;
 mod jobs;
 mod lessons;
+mod listening;
 mod loading;
 mod models;
 mod notice;
@@ -84,6 +85,9 @@ pub use lessons::{
     Again, Answer, Guess, LessonCommand, LessonPhase, LessonProgress, LessonRun, Lessons,
     StepTexts, answers_csv,
 };
+pub use listening::{
+    ListenCommand, ListenRequest, ListenSettings, ListenStatus, Listening, RefusedRequest,
+};
 pub(crate) use models::unix_time_secs;
 pub use models::{
     DeviceRow, HubCommand, HubRow, HubRowStatus, HubState, MAX_RECENT, ModelGroup, ModelRow,
@@ -103,8 +107,8 @@ pub use picture::{PictureFormat, PictureTarget, PictureTheme, PictureWidth, Plot
 pub use prompt::{Prompt, PromptLength, PromptMode, PromptReading};
 pub use recording::MemoryLimits;
 pub use runs::{
-    FormatTrial, History, HistoryLimits, KeptRun, OpenedRun, OtherFormats, Page, RunCommand,
-    RunRequest, Runs, Verification,
+    FormatTrial, History, HistoryLimits, KeptRun, OpenedRun, OtherFormats, Page, RequestView,
+    RunCommand, RunOrigin, RunRequest, Runs, Verification,
 };
 pub use score::{ScoreCommand, ScoreDialog, ScoreReadiness};
 pub use second_model::{SecondModel, SecondModelCommand};

@@ -3,12 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use super::branches::{KeptTexts, RunTexts, renumber};
+use super::listening::{of_request, write_again};
 use super::runs::{HiddenSession, what_if_words};
 use super::{
     AppState, BranchTree, Command, Effect, MAX_PANES, Notice, Notices, OpenedRun, Pace, Page, Pane,
-    PaneId, PaneStatus, Panes, Prompt, RunCommand, RunRequest, Settings, Undo, unix_time_secs,
+    PaneId, PaneStatus, Panes, Prompt, RequestView, RunCommand, RunRequest, Settings, Undo,
+    unix_time_secs,
 };
-use crate::export::json::{Branch, RunFile, RunHeader};
+use crate::export::json::{self, Branch, RunFile, RunHeader};
 use crate::generation::{FinishReason, Generation, GenerationId, PaneSettings, PromptForm};
 use crate::lab::LabTab;
 
@@ -42,11 +44,11 @@ impl AppState {
             }
             RunCommand::OpenKept(file) => {
                 self.runs.history.verifies = false;
-                vec![Effect::Runs(RunRequest::ReadKept(file))]
+                self.open_kept(file)
             }
             RunCommand::VerifyKept(file) => {
                 self.runs.history.verifies = true;
-                vec![Effect::Runs(RunRequest::ReadKept(file))]
+                self.open_kept(file)
             }
             RunCommand::Read { name, run } => self.show_run(&name, run),
             RunCommand::MessagesRead { name, messages } => self.open_messages(&name, messages),
@@ -60,6 +62,10 @@ impl AppState {
             }
             RunCommand::Close => self.close_run(),
             RunCommand::UseSettings => self.use_settings_of_run(),
+            RunCommand::WriteAgain => write_again(self),
+            RunCommand::ShowRequestAs(_)
+            | RunCommand::SetRequestField { .. }
+            | RunCommand::CopyRequest => of_request(self, command),
             RunCommand::Verify => {
                 let (runs, mut context) = self.runs_in_context();
                 runs.verify(&mut context)
@@ -75,6 +81,17 @@ impl AppState {
                 request.map(Effect::Runs).into_iter().collect()
             }
         }
+    }
+
+    /// Shows a run of the history once it is read.
+    fn open_kept(&mut self, file: String) -> Vec<Effect> {
+        let Some(content) = self.runs.history.content_of(&file) else {
+            return vec![Effect::Runs(RunRequest::ReadKept(file))];
+        };
+        let run = json::read(&content).map_err(|error| error.to_string());
+        let asked = run.as_ref().ok().and_then(|run| run.panes.first());
+        let name = asked.map_or(file, |text| text.prompt.text.clone());
+        self.show_run(&name, run.map(Box::new))
     }
 
     pub(super) fn show_page(&mut self, page: Page) -> Vec<Effect> {
@@ -102,8 +119,8 @@ impl AppState {
         opened.unwrap_or_else(|| {
             let finished_at = self.runs.finished_at.filter(|_| !self.is_running());
             RunHeader {
-                title: None,
                 finished_at: Some(finished_at.unwrap_or_else(unix_time_secs)),
+                ..RunHeader::default()
             }
         })
     }
@@ -144,8 +161,12 @@ impl AppState {
         let title = run.header.title.clone();
         let what_if_words = what_if_words(&run.panes);
         let places = (0..n_panes).map(|index| run.place(index)).collect();
+        let request = run.header.request.as_ref();
         self.runs.opened = Some(OpenedRun {
             name: title.unwrap_or_else(|| name.to_owned()),
+            request_view: RequestView::default(),
+            request_fields: request.map(|it| it.fields.clone()).unwrap_or_default(),
+            field_error: None,
             header: run.header,
             what_if_words,
             contradiction: run.contradiction,

@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 use super::recording::{DEFAULT_CACHE_MEGABYTES, DEFAULT_KEPT_MEGABYTES, DEFAULT_RECORD_MEGABYTES};
 use super::starters::DEFAULT_PROMPT;
 use super::{
-    AddedServer, ByHand, ChosenFolders, HistoryLimits, LessonProgress, MAX_RECENT, Notice, Notices,
-    Pace, Panes, PromptMode, RecentModel, ViewChoices,
+    AddedServer, ByHand, ChosenFolders, HistoryLimits, LessonProgress, ListenSettings, MAX_RECENT,
+    Notice, Notices, Pace, Panes, PromptMode, RecentModel, ViewChoices,
 };
 use crate::export::json::unless_in_order;
 use crate::generation::{
@@ -66,6 +66,8 @@ pub struct Settings {
     pub record_megabytes: u32,
     /// How many runs are kept.
     pub history: HistoryLimits,
+    /// How other programs can ask.
+    pub listen: ListenSettings,
     /// The memory limit for texts that no pane shows.
     pub kept_megabytes: u32,
     /// The memory limit for prompts and texts that stay in the KV cache.
@@ -101,6 +103,7 @@ impl Default for Settings {
             servers: Vec::new(),
             record_megabytes: DEFAULT_RECORD_MEGABYTES,
             history: HistoryLimits::default(),
+            listen: ListenSettings::default(),
             kept_megabytes: DEFAULT_KEPT_MEGABYTES,
             cache_megabytes: DEFAULT_CACHE_MEGABYTES,
             lessons: LessonProgress::default(),

@@ -8,7 +8,9 @@ use crate::design::fonts::Face;
 use crate::design::icons::Icon;
 use crate::design::theme::Theme;
 use crate::design::widgets::{Button, menu_item};
-use crate::state::{AppState, Command, OpenedRun, RunCommand};
+use crate::state::{Action, AppState, Command, OpenedRun, RunCommand, unix_time_secs};
+use crate::ui::history::{phrase, program_name};
+use crate::ui::keys::key_words;
 
 /// The height of the bar.
 pub(super) const RUN_BAR: f32 = 40.0;
@@ -32,22 +34,32 @@ pub(super) fn run_bar_ui(
         if ui.add(close.name("Close the run")).clicked() {
             commands.push(Command::Run(RunCommand::Close));
         }
-        let adopt = Button::new("Use these settings").quiet();
-        let hint = "Keep this run’s prompt and settings, and continue from here";
-        if ui.add(adopt).on_hover_text(hint).clicked() {
-            commands.push(Command::Run(RunCommand::UseSettings));
+        if opened.header.request.is_some() {
+            verify_ui(ui, state, commands);
+            write_again_ui(ui, commands);
+        } else {
+            let adopt = Button::new("Use these settings").quiet();
+            let hint = "Keep this run’s prompt and settings, and continue from here";
+            if ui.add(adopt).on_hover_text(hint).clicked() {
+                commands.push(Command::Run(RunCommand::UseSettings));
+            }
+            verify_in_ui(ui, state, commands);
+            verify_ui(ui, state, commands);
         }
-        verify_in_ui(ui, state, commands);
-        verify_ui(ui, state, commands);
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             let (icon, _) = ui.allocate_exact_size(vec2(16.0, 16.0), egui::Sense::hover());
             let found = state.runs.contradiction();
-            let (sign, color) = match found {
-                Some(_) => (Icon::Warning, theme.error),
-                None => (Icon::File, theme.text_2),
+            let (sign, color) = match (found, &opened.header.request) {
+                (Some(_), _) => (Icon::Warning, theme.error),
+                (None, Some(_)) => (Icon::Listen, theme.text_2),
+                (None, None) => (Icon::File, theme.text_2),
             };
             sign.paint(ui.painter(), icon, color);
-            let name = Face::Strong.text(&opened.name).color(theme.text_1);
+            let name = match &opened.header.request {
+                Some(request) => format!("Request, {}", phrase(request.asked_at, unix_time_secs())),
+                None => opened.name.clone(),
+            };
+            let name = Face::Strong.text(name).color(theme.text_1);
             ui.add(Label::new(name).truncate());
             if let Some(found) = found {
                 let words = format!("contradicts itself, {}", contradiction_words(found));
@@ -56,7 +68,12 @@ pub(super) fn run_bar_ui(
                 return;
             }
             let writer = state.opened_model_words();
+            let program = opened.header.request.as_ref();
+            let program = program.map(|request| program_name(request.program.as_deref()));
             let words = match writer {
+                Some(model) if let Some(program) = &program => {
+                    format!("asked by {program}, answered by {model}")
+                }
                 Some(model) => format!("written by {model}; no model needed"),
                 None => "shown as it was written; no model needed".to_owned(),
             };
@@ -65,6 +82,18 @@ pub(super) fn run_bar_ui(
             ui.add(Label::new(words).truncate());
         });
     });
+}
+
+/// Draws the button that writes the answer to a request again.
+fn write_again_ui(ui: &mut Ui, commands: &mut Vec<Command>) {
+    let keys = key_words(ui, Action::Generate);
+    let button = Button::new("Write again in four settings").primary();
+    let hint = "Keep this answer, and write three more from the same prompt with the same coins: \
+                greedy, the settings that you changed or top-p, and pure sampling";
+    let button = button.icon(Icon::Play).hint(&keys);
+    if ui.add(button).on_hover_text(hint).clicked() {
+        commands.push(Command::Run(RunCommand::WriteAgain));
+    }
 }
 
 /// Draws the menu of other number formats in which the run can be verified.

@@ -5,6 +5,8 @@ use egui::{Align, Layout, Popup, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 use super::dock::tab_ui;
 use super::keys::key_words;
 use super::layout::Breakpoint;
+use super::listening::line_ui;
+use super::model_menu::model_menu_ui;
 use super::models::count_words;
 use super::picture_menu::{PICTURE_MENU_WIDTH, picture_items_ui, pictures};
 use super::run_file_style::run_file_style_ui;
@@ -17,8 +19,8 @@ use crate::design::widgets::{Button, ControlColors, focus_ring, menu_item, paint
 use crate::export::ExportFormat;
 use crate::generation::ModelInfo;
 use crate::state::{
-    Action, AppState, Command, HelpTab, ModelStatus, Models, ModelsCommand, Page, PaletteCommand,
-    Pane, RunCommand, RunDocument, SettingsTab, ThemeChoice,
+    Action, AppState, Command, HelpTab, ModelStatus, ModelsCommand, Page, PaletteCommand, Pane,
+    RunCommand, RunDocument, SettingsTab, ThemeChoice,
 };
 
 /// The widths of the export menu and of the menu with the choices for run files, in points.
@@ -44,7 +46,9 @@ pub(super) fn top_bar_ui(
             gear_ui(ui, state, commands);
             export_ui(ui, state, commands);
             palette_button_ui(ui, commands);
-            model_ui(ui, breakpoint, &state.models, commands);
+            model_ui(ui, breakpoint, state, commands);
+            let width = ui.ctx().content_rect().width();
+            line_ui(ui, width, &state.runs.listening, commands);
         });
     });
 }
@@ -75,8 +79,14 @@ fn logo_ui(ui: &mut Ui) {
     }
 }
 
-/// Draws the button that shows the model's name or its status, and opens the models dialog.
-fn model_ui(ui: &mut Ui, breakpoint: Breakpoint, models: &Models, commands: &mut Vec<Command>) {
+/// Draws the button that shows the model's name or its status, and opens the menu of models.
+fn model_ui(
+    ui: &mut Ui,
+    breakpoint: Breakpoint,
+    state: &mut AppState,
+    commands: &mut Vec<Command>,
+) {
+    let models = &state.models;
     let mut tip = String::new();
     let reopening = models.reopening.as_ref();
     let (name, facts) = match (&models.main, reopening) {
@@ -128,12 +138,10 @@ fn model_ui(ui: &mut Ui, breakpoint: Breakpoint, models: &Models, commands: &mut
         bar.set_width(bar.width() * fraction);
         ui.painter().rect_filled(bar, 1.0, theme.text_1);
     }
-    if response.clicked() {
-        commands.push(Command::Models(ModelsCommand::ShowDialog));
-    }
     if loading.is_some() && icon_button(ui, Icon::Close, "Cancel loading").clicked() {
         commands.push(Command::Models(ModelsCommand::CancelLoading));
     }
+    model_menu_ui(ui, &response, state, commands);
 }
 
 /// Returns the formats of the model's weights, if there are several, and what limits the code that

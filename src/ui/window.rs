@@ -14,6 +14,7 @@ use super::history::history_ui;
 use super::keys::{generate_key_ui, is_covered, keys_ui};
 use super::layout::{Breakpoint, EDGE, GAP, Layout, LayoutInput, TOP_BAR};
 use super::lessons::{CARD, card_ui, enter_key_ui, lessons_ui, ring_ui};
+use super::listening::{MIN_CARD_WIDTH, REQUEST_CARD, request_card_ui};
 use super::models::{drop_ui, models_dialog_ui};
 use super::palette::palette_ui;
 use super::pane::{PaneFrame, pane_height, pane_ui};
@@ -100,7 +101,7 @@ impl WindowUi {
         }
         let window = ui.max_rect().round_ui();
         ui.painter().rect_filled(window, 0, Theme::of(ui).bg);
-        let card = lesson_card(window, state);
+        let card = lesson_card(window, state).or_else(|| request_card(window, state));
         let content = card.map_or(window, |card| without_card(window, card));
         self.rows.follow(state.pin);
         let kept_pane = self.rows.kept_pane(state);
@@ -123,9 +124,13 @@ impl WindowUi {
         }
 
         if let Some(card) = card {
-            let mut ui = child_ui(ui, card, "lesson");
-            let has_keys = !is_covered(&ui, state);
-            card_ui(&mut ui, card, has_keys, state, &mut commands);
+            let mut ui = child_ui(ui, card, "card");
+            if state.lessons.run().is_some() {
+                let has_keys = !is_covered(&ui, state);
+                card_ui(&mut ui, card, has_keys, state, &mut commands);
+            } else {
+                request_card_ui(&mut ui, card, state, &mut commands);
+            }
         }
         paste_settings_ui(ui, state, &mut commands);
         branch_dialog_ui(ui, &placed(&layout, state), state, &mut commands);
@@ -379,14 +384,26 @@ fn hidden(layout: &Layout, state: &AppState) -> Vec<(usize, PaneId)> {
     hidden.map(|(_, pane)| (pane.place, pane.id)).collect()
 }
 
-/// Returns the rectangle of the running lesson's card, below the top bar on the right.
+/// Returns the rectangle of the running lesson's card.
 fn lesson_card(window: Rect, state: &AppState) -> Option<Rect> {
     let has_card = matches!(state.page, Page::Write | Page::Lab);
     let is_shown = has_card && state.lessons.run().is_some();
+    is_shown.then(|| card_on_the_right(window, CARD))
+}
+
+/// Returns the rectangle of the opened request's card, if there is room for it.
+fn request_card(window: Rect, state: &AppState) -> Option<Rect> {
+    let has_room = window.width() >= MIN_CARD_WIDTH;
+    let is_shown = state.page == Page::Write && has_room && state.opened_request().is_some();
+    is_shown.then(|| card_on_the_right(window, REQUEST_CARD))
+}
+
+/// Returns the rectangle of a card of this width, below the top bar on the right.
+fn card_on_the_right(window: Rect, width: f32) -> Rect {
     let inner = window.shrink2(vec2(EDGE, 0.0));
-    let size = vec2(CARD, inner.height() - TOP_BAR - EDGE);
-    let min = pos2(inner.right() - CARD, inner.top() + TOP_BAR);
-    is_shown.then(|| Rect::from_min_size(min, size))
+    let size = vec2(width, inner.height() - TOP_BAR - EDGE);
+    let min = pos2(inner.right() - width, inner.top() + TOP_BAR);
+    Rect::from_min_size(min, size)
 }
 
 /// Returns the window without the card. Its margin on the right becomes the gap between the two.

@@ -22,6 +22,7 @@ fn save(path: &Path, number: u64) {
     let header = RunHeader {
         title: Some(number.to_string()),
         finished_at: Some(number),
+        ..RunHeader::default()
     };
     let run = RunFile {
         header,

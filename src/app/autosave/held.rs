@@ -162,9 +162,9 @@ pub(in crate::app) fn newest_first(folder: &Path, extension: &str) -> Vec<PathBu
 /// Writes a session.
 pub(super) fn write(path: &Path, session: Session) -> io::Result<()> {
     let header = RunHeader {
-        title: None,
         // What a crash interrupts ends with what was written last.
         finished_at: session.finished_at.or_else(|| Some(unix_time_secs())),
+        ..RunHeader::default()
     };
     let file = SessionFile {
         settings: session.settings.to_json()?,

@@ -4,14 +4,17 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, UNIX_EPOCH};
 
-use crate::export::json::{Form, RunFile, RunHeader};
+use crate::export::json::{self, Form, RunFile, RunHeader};
 use crate::export::{
     ResultSummary, read_result, read_run, read_summary, read_text, remove_stale_temporaries,
-    write_atomically, write_result, write_run,
+    summary_of, write_atomically, write_result, write_run,
 };
+use crate::generation::Generation;
 use crate::generation::formatting::io_words;
+use crate::interop::api::RecordedRequest;
 use crate::interop::{Messages, MessagesError};
 use crate::lab::{LabResult, LabTab, ResultFacts};
 use crate::state::{Command, HistoryLimits, KeptRun, RunCommand, RunRequest, RunTexts};
@@ -82,6 +85,13 @@ impl RunFolder {
     pub(super) fn answer(&self, request: RunRequest, kept: Option<ToKeep>) -> Command {
         Command::Run(match request {
             RunRequest::Read(path) => read(&path),
+            RunRequest::KeepAnswer {
+                texts,
+                request,
+                finished_at,
+                in_history,
+                ..
+            } if !in_history || self.0.is_none() => held(texts, *request, finished_at),
             request => match &self.0 {
                 Some(folder) => answer_in(folder, request, kept),
                 None => RunCommand::Listed(Ok(Vec::new())),
@@ -99,6 +109,19 @@ fn answer_in(folder: &Path, request: RunRequest, kept: Option<ToKeep>) -> RunCom
                 let (error, path) = (io_words(&error), folder.display());
                 format!("The folder of runs can’t be read: {error}\n{path}")
             }));
+        }
+        RunRequest::KeepAnswer {
+            texts,
+            request,
+            finished_at,
+            limits,
+            ..
+        } => {
+            let (file, run) = answer_run(texts, *request, finished_at);
+            let path = folder.join(file);
+            let written =
+                fs::create_dir_all(folder).and_then(|()| write_run(&path, &run, Form::default()));
+            return kept_in(folder, &path, limits, written);
         }
         RunRequest::Keep {
             finished_at,
@@ -121,7 +144,7 @@ fn answer_in(folder: &Path, request: RunRequest, kept: Option<ToKeep>) -> RunCom
             };
             let (file, summary) = (
                 result_file(tab, named_at),
-                summary_of(tab, facts, finished_at),
+                result_summary(tab, facts, finished_at),
             );
             return keep_result(folder, &file, (summary, &result), limits);
         }
@@ -267,6 +290,7 @@ fn kept_run(path: &Path) -> Option<KeptRun> {
         kept_at: modified.as_secs(),
         n_bytes: metadata.len(),
         pinned: path.with_file_name(format!("{file}{PINNED}")).exists(),
+        held: None,
         summary,
         file,
     })
@@ -280,10 +304,51 @@ fn keep(folder: &Path, kept: TextsToKeep, finished_at: u64, limits: HistoryLimit
     let header = RunHeader {
         title,
         finished_at: Some(finished_at),
+        ..RunHeader::default()
     };
     let run = kept.texts.into_run(header);
     let written = fs::create_dir_all(folder).and_then(|()| write_run(&path, &run, Form::default()));
     kept_in(folder, &path, limits, written)
+}
+
+/// Returns the run that answers a program’s request, and a name for its file. The process id keeps two
+/// windows apart.
+fn answer_run(
+    texts: Vec<Generation>,
+    request: RecordedRequest,
+    finished_at: u64,
+) -> (String, RunFile) {
+    static N_ANSWERS: AtomicU64 = AtomicU64::new(0);
+    let number = N_ANSWERS.fetch_add(1, Ordering::Relaxed);
+    let process = std::process::id();
+    let file = format!("answer-{finished_at}-{process}-{number}{ENDING}");
+    let header = RunHeader {
+        finished_at: Some(finished_at),
+        request: Some(request),
+        ..RunHeader::default()
+    };
+    let run = RunFile {
+        header,
+        panes: texts,
+        ..RunFile::default()
+    };
+    (file, run)
+}
+
+/// Returns the run that answers a program’s request as it is held in memory.
+fn held(texts: Vec<Generation>, request: RecordedRequest, finished_at: u64) -> RunCommand {
+    let (file, run) = answer_run(texts, request, finished_at);
+    let content = json::write_run(&run, Form::default());
+    RunCommand::Held {
+        run: KeptRun {
+            file,
+            kept_at: finished_at,
+            n_bytes: content.len() as u64,
+            pinned: false,
+            summary: summary_of(&content).map_err(|error| error.to_string()),
+            held: Some(content.into()),
+        },
+    }
 }
 
 /// Returns the name of the file of an experiment's results. The process id keeps two windows apart.
@@ -293,7 +358,7 @@ fn result_file(tab: LabTab, named_at: u64) -> String {
 }
 
 /// Returns what a list shows of an experiment's results.
-fn summary_of(tab: LabTab, facts: ResultFacts, finished_at: u64) -> ResultSummary {
+fn result_summary(tab: LabTab, facts: ResultFacts, finished_at: u64) -> ResultSummary {
     ResultSummary {
         experiment: tab.key().to_owned(),
         title: None,

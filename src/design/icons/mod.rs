@@ -19,6 +19,8 @@ pub enum Icon {
     Close,
     Coin,
     Copy,
+    /// Cut off before its end.
+    Cut,
     /// Opens a menu below, or collapses.
     Down,
     Download,
@@ -42,6 +44,10 @@ pub enum Icon {
     Grip,
     Info,
     Left,
+    /// A list of tasks.
+    List,
+    /// Listens to other programs.
+    Listen,
     /// Opens a menu of further actions.
     More,
     /// Keeps something in its place.
@@ -65,12 +71,13 @@ pub enum Icon {
 
 impl Icon {
     /// All icons, in the order of the enum.
-    pub const ALL: [Self; 32] = [
+    pub const ALL: [Self; 35] = [
         Self::Again,
         Self::Check,
         Self::Close,
         Self::Coin,
         Self::Copy,
+        Self::Cut,
         Self::Down,
         Self::Download,
         Self::Dice,
@@ -85,6 +92,8 @@ impl Icon {
         Self::Grip,
         Self::Info,
         Self::Left,
+        Self::List,
+        Self::Listen,
         Self::More,
         Self::Pin,
         Self::Play,
@@ -115,6 +124,7 @@ impl Icon {
             Self::Close => drawings::CLOSE,
             Self::Coin => drawings::COIN,
             Self::Copy => drawings::COPY,
+            Self::Cut => drawings::CUT,
             Self::Down => drawings::DOWN,
             Self::Download => drawings::DOWNLOAD,
             Self::Dice => drawings::DICE,
@@ -129,6 +139,8 @@ impl Icon {
             Self::Grip => drawings::GRIP,
             Self::Info => drawings::INFO,
             Self::Left => drawings::LEFT,
+            Self::List => drawings::LIST,
+            Self::Listen => drawings::LISTEN,
             Self::More => drawings::MORE,
             Self::Pin => drawings::PIN,
             Self::Play => drawings::PLAY,

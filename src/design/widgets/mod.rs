@@ -19,6 +19,7 @@ mod number;
 mod progress;
 mod slider;
 mod switch;
+mod toggle;
 
 pub use badge::{BADGE, SMALL_BADGE, badge, paint_badge};
 pub use button::Button;
@@ -36,3 +37,4 @@ pub use number::Number;
 pub use progress::progress_bar;
 pub use slider::key_steps;
 pub use switch::switch_part;
+pub use toggle::toggle;

@@ -16,6 +16,7 @@ pub use self::repeated::contradictions_of;
 use super::text_file::without_byte_order_mark;
 use crate::analysis::contradictions::{Contradiction, RunPlace, turns_of_run};
 use crate::generation::{EarlierTurn, Generation};
+use crate::interop::api::RecordedRequest;
 use crate::json_words::{json_place, json_words};
 
 /// The current format version, in which files are written.
@@ -163,6 +164,8 @@ pub struct RunHeader {
     pub title: Option<String>,
     /// When the run was finished, in seconds since 1970.
     pub finished_at: Option<u64>,
+    /// The request of another program that it answers.
+    pub request: Option<RecordedRequest>,
 }
 
 /// How a run file is written.

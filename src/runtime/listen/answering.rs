@@ -3,18 +3,25 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use serde_json::{Map, Value};
+
 use super::asked::{Asked, NotSent, Reply, ReplySender};
 use super::client::Client;
+use super::earlier::EarlierRequests;
 use super::limits::MAX_WRITING_TEXTS;
+use super::served::ServedModel;
 use crate::generation::{
     Continuation, FinishReason, Generation, GenerationConfig, GenerationId, PaneSettings,
     PromptRecord, TextModels,
 };
-use crate::interop::api::{AnswerForm, ApiError, ApiModel, RequestPrompt, TextParts, TextRequest};
+use crate::interop::api::{
+    AnswerForm, ApiError, ApiModel, EarlierRequest, RecordedRequest, RequestPrompt, TextParts,
+    Usage,
+};
 use crate::worker::{PaneRequest, Progress, Recorder, Request};
 
 /// A request that is no longer open.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct AnsweredRequest {
     pub client: Client,
     /// The prompt, or the last message. Empty if the request could not be read.
@@ -25,7 +32,7 @@ pub struct AnsweredRequest {
 }
 
 /// What became of a request.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
     /// It was refused before anything was written.
     Refused(ApiError),
@@ -34,49 +41,44 @@ pub enum Outcome {
     /// Texts were written, completely or not.
     Written {
         texts: Vec<Generation>,
-        /// Why the program did not get all of them, if so.
-        undelivered: Option<&'static str>,
+        request: RecordedRequest,
     },
 }
 
 impl AnsweredRequest {
     /// A request for which nothing was written.
-    fn unwritten(
-        Asked {
-            client, request, ..
-        }: Asked,
-        model: &ApiModel,
-        outcome: Outcome,
-    ) -> Self {
+    fn unwritten(asked: Asked, outcome: Outcome) -> Self {
         Self {
-            asked: words(&request, model),
-            client,
-            notes: request.notes,
+            asked: words(&asked),
+            client: asked.client,
+            notes: asked.request.notes,
             outcome,
         }
     }
 }
 
+/// A request that is open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenRequest {
+    pub client: Client,
+    /// The prompt, or the last message.
+    pub asked: String,
+    /// How many tokens its prompt has, were reused, and were written so far. `None` while it waits.
+    pub usage: Option<Usage>,
+    /// As in the record.
+    pub earlier: Option<EarlierRequest>,
+}
+
 /// All open requests.
+#[derive(Default)]
 pub(super) struct Answers {
-    model: Arc<ApiModel>,
     waiting: VecDeque<Asked>,
     writing: Vec<Answering>,
     done: Vec<AnsweredRequest>,
-    n_begun: u64,
+    earlier: EarlierRequests,
 }
 
 impl Answers {
-    pub(super) const fn new(model: Arc<ApiModel>) -> Self {
-        Self {
-            model,
-            waiting: VecDeque::new(),
-            writing: Vec::new(),
-            done: Vec::new(),
-            n_begun: 0,
-        }
-    }
-
     /// Returns whether no request is open.
     pub(super) fn is_idle(&self) -> bool {
         self.waiting.is_empty() && self.writing.is_empty()
@@ -94,23 +96,29 @@ impl Answers {
 
     /// Returns what the worker must do: write the texts of requests whose turn it is, and stop those
     /// whose programs have left.
-    pub(super) fn requests(&mut self, new_id: &mut dyn FnMut() -> GenerationId) -> Vec<Request> {
-        let (left, waiting): (VecDeque<Asked>, VecDeque<Asked>) = std::mem::take(&mut self.waiting)
-            .into_iter()
-            .partition(|asked| asked.reply.is_abandoned());
-        self.waiting = waiting;
-        let left = left.into_iter();
-        let left =
-            left.map(|asked| AnsweredRequest::unwritten(asked, &self.model, Outcome::LeftWaiting));
-        self.done.extend(left);
+    pub(super) fn requests(
+        &mut self,
+        model: &ServedModel,
+        new_id: &mut dyn FnMut() -> GenerationId,
+    ) -> Vec<Request> {
+        for asked in std::mem::take(&mut self.waiting) {
+            if asked.reply.is_abandoned() {
+                let left = AnsweredRequest::unwritten(asked, Outcome::LeftWaiting);
+                self.done.push(left);
+            } else if model.is(&asked.model) {
+                self.waiting.push_back(asked);
+            } else {
+                let replaced = "The model was replaced before the request’s turn";
+                self.refuse(asked, &ApiError::refused(503, replaced));
+            }
+        }
         let stopped = self.writing.iter_mut().flat_map(Answering::take_stopped);
         let mut requests: Vec<Request> = stopped.map(Request::Stop).collect();
         while let Some(asked) = self.waiting.pop_front_if(|asked| {
             let n_writing: usize = self.writing.iter().map(|one| one.texts.len()).sum();
             n_writing + asked.request.n_texts <= MAX_WRITING_TEXTS
         }) {
-            self.n_begun += 1;
-            let (answering, request) = Answering::begin(asked, &self.model, self.n_begun, new_id);
+            let (answering, request) = Answering::begin(asked, new_id);
             self.writing.push(answering);
             requests.push(request);
         }
@@ -122,30 +130,58 @@ impl Answers {
         let Some(index) = (self.writing.iter_mut()).position(|one| one.note(progress)) else {
             return false;
         };
-        if self.writing.get(index).is_some_and(Answering::is_done) {
-            self.done.push(self.writing.remove(index).into_answered());
+        if let Some(one) = self.writing.get_mut(index) {
+            if matches!(progress, Progress::Started { .. }) {
+                one.compare(&mut self.earlier);
+            }
+            if one.is_done() {
+                let done = self.writing.remove(index).into_answered(&mut self.earlier);
+                self.done.push(done);
+            }
         }
         true
     }
 
     /// Refuses the requests that wait.
     pub(super) fn refuse_waiting(&mut self, error: &ApiError) {
-        for asked in self.waiting.drain(..) {
-            // A program that has left needs no answer.
-            asked.reply.send(Reply::Whole(Err(error.clone()))).ok();
-            let outcome = Outcome::Refused(error.clone());
-            self.done
-                .push(AnsweredRequest::unwritten(asked, &self.model, outcome));
+        for asked in std::mem::take(&mut self.waiting) {
+            self.refuse(asked, error);
         }
+    }
+
+    fn refuse(&mut self, asked: Asked, error: &ApiError) {
+        // A program that has left needs no answer.
+        asked.reply.send(Reply::Whole(Err(error.clone()))).ok();
+        let outcome = Outcome::Refused(error.clone());
+        self.done.push(AnsweredRequest::unwritten(asked, outcome));
+    }
+
+    /// Returns the texts that are being written.
+    pub(super) fn unfinished(&self) -> Vec<GenerationId> {
+        (self.writing.iter().flat_map(Answering::unfinished)).collect()
+    }
+
+    /// Returns the open requests in the order in which they arrived.
+    pub(super) fn open_requests(&self) -> Vec<OpenRequest> {
+        let writing = self.writing.iter().map(Answering::listed);
+        let waiting = self.waiting.iter().map(|asked| OpenRequest {
+            client: asked.client.clone(),
+            asked: words(asked),
+            usage: None,
+            earlier: None,
+        });
+        writing.chain(waiting).collect()
+    }
+
+    /// Compares later prompts only with each other.
+    pub(super) fn forget_earlier(&mut self) {
+        self.earlier.clear();
     }
 
     /// Ends all open requests, because the worker is gone.
     pub(super) fn fail(&mut self, error: &str) {
         self.refuse_waiting(&ApiError::failed(error));
-        let texts = self.writing.iter().flat_map(|one| &one.texts);
-        let unfinished = texts.filter(|text| !text.is_finished());
-        let ids: Vec<GenerationId> = unfinished.map(|text| text.recorder.id).collect();
-        for id in ids {
+        for id in self.unfinished() {
             self.note(&Progress::failed(id, error));
         }
     }
@@ -161,6 +197,8 @@ struct Answering {
     client: Client,
     asked: String,
     notes: Vec<String>,
+    fields: Map<String, Value>,
+    earlier: Option<EarlierRequest>,
     form: AnswerForm,
     reply: ReplySender,
     texts: Vec<WrittenText>,
@@ -188,19 +226,15 @@ impl WrittenText {
 
 impl Answering {
     /// Returns the request with its records before their first tokens, and what the worker must do.
-    fn begin(
-        asked: Asked,
-        model: &ApiModel,
-        number: u64,
-        new_id: &mut dyn FnMut() -> GenerationId,
-    ) -> (Self, Request) {
+    fn begin(asked: Asked, new_id: &mut dyn FnMut() -> GenerationId) -> (Self, Request) {
+        let words = words(&asked);
         let Asked {
             client,
             request,
+            model,
             reply,
         } = asked;
-        let form = AnswerForm::new(&request, model.id(), client.asked_at, number);
-        let words = words(&request, model);
+        let form = AnswerForm::new(&request, model.id(), client.asked_at, client.number);
         let first_seed = request.seed.unwrap_or_else(random_seed);
         let configs = (0..request.n_texts as u64).map(|index| GenerationConfig {
             chain: request.chain.clone(),
@@ -215,18 +249,20 @@ impl Answering {
                 continuation: Continuation::default(),
             })
             .collect();
-        let prompt = Arc::new(prompt_record(&request.prompt, model));
+        let prompt = Arc::new(prompt_record(&request.prompt, &model));
         let texts = panes.iter().map(|pane| WrittenText {
             parts: Some(TextParts::new(&request.limits.stop_strings)),
             recorder: Recorder {
                 id: pane.id,
-                text: new_text(pane.config.clone(), &prompt, model),
+                text: new_text(pane.config.clone(), &prompt, &model),
             },
         });
         let answering = Self {
             client,
             asked: words,
             notes: request.notes,
+            fields: request.fields,
+            earlier: None,
             form,
             reply,
             texts: texts.collect(),
@@ -260,8 +296,30 @@ impl Answering {
             return Vec::new();
         }
         self.is_stopped = true;
-        let unfinished = self.texts.iter().filter(|text| !text.is_finished());
-        unfinished.map(|text| text.recorder.id).collect()
+        self.unfinished().collect()
+    }
+
+    fn unfinished(&self) -> impl Iterator<Item = GenerationId> {
+        let texts = self.texts.iter().filter(|text| !text.is_finished());
+        texts.map(|text| text.recorder.id)
+    }
+
+    fn listed(&self) -> OpenRequest {
+        let texts: Vec<&Generation> = self.texts.iter().map(|text| &text.recorder.text).collect();
+        OpenRequest {
+            client: self.client.clone(),
+            asked: self.asked.clone(),
+            usage: Some(Usage::of(&texts)),
+            earlier: self.earlier.clone(),
+        }
+    }
+
+    /// Compares the prompt, which was just read, with those of earlier requests.
+    fn compare(&mut self, earlier: &mut EarlierRequests) {
+        if let Some(text) = self.texts.first() {
+            let text = &text.recorder.text;
+            self.earlier = earlier.begin(&self.client, &text.prompt, &text.vocabulary);
+        }
     }
 
     /// Records what happened and sends it on. Returns whether it is about one of these texts.
@@ -297,9 +355,7 @@ impl Answering {
             return Ok(());
         };
         let (form, reply, text) = (&self.form, &self.reply, &recorder.text);
-        let send = |event: Option<serde_json::Value>| {
-            event.map_or(Ok(()), |event| reply.send_event(&event))
-        };
+        let send = |event: Option<Value>| event.map_or(Ok(()), |event| reply.send_event(&event));
         match progress {
             Progress::Prefilling { .. } | Progress::Compared { .. } => Ok(()),
             Progress::Started { .. } => {
@@ -353,12 +409,23 @@ impl Answering {
         error.filter(|_| !self.is_accepted).map(ApiError::invalid)
     }
 
-    fn into_answered(self) -> AnsweredRequest {
+    fn into_answered(self, earlier: &mut EarlierRequests) -> AnsweredRequest {
         let refusal = self.refusal();
         let undelivered = self.not_sent.map(|why| match why {
             NotSent::ClientLeft => "the program left",
             NotSent::ReadsTooSlowly => "the program read too slowly",
         });
+        if let Some(first) = self.texts.first() {
+            earlier.end(self.client.number, &first.recorder.text);
+        }
+        let request = RecordedRequest {
+            program: self.client.user_agent.clone(),
+            target: self.client.target.clone(),
+            asked_at: self.client.asked_at,
+            fields: self.fields,
+            undelivered: undelivered.map(str::to_owned),
+            earlier: self.earlier,
+        };
         let texts = self.texts.into_iter().map(|text| text.recorder.text);
         AnsweredRequest {
             client: self.client,
@@ -368,7 +435,7 @@ impl Answering {
                 Some(error) => Outcome::Refused(error),
                 None => Outcome::Written {
                     texts: texts.collect(),
-                    undelivered,
+                    request,
                 },
             },
         }
@@ -401,8 +468,8 @@ fn prompt_record(prompt: &RequestPrompt, model: &ApiModel) -> PromptRecord {
 }
 
 /// Returns the prompt or the last message of a request.
-fn words(request: &TextRequest, model: &ApiModel) -> String {
-    prompt_record(&request.prompt, model).text
+fn words(asked: &Asked) -> String {
+    prompt_record(&asked.request.prompt, &asked.model).text
 }
 
 /// Returns a seed that every JSON parser reads exactly.

@@ -1,5 +1,7 @@
 //! A request on its way from the HTTP thread to whoever owns the worker, and the way back.
 
+use std::sync::Arc;
+
 use hyper::body::Bytes;
 use serde_json::Value;
 use tokio::sync::OwnedSemaphorePermit;
@@ -8,12 +10,14 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use super::client::Client;
 use super::limits::MAX_UNREAD_PARTS;
-use crate::interop::api::{ApiError, TextRequest};
+use crate::interop::api::{ApiError, ApiModel, TextRequest};
 
 /// A request that was read and waits to be answered.
 pub(super) struct Asked {
     pub client: Client,
     pub request: TextRequest,
+    /// The model for which it was read.
+    pub model: Arc<ApiModel>,
     pub reply: ReplySender,
 }
 

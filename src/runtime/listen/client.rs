@@ -10,6 +10,8 @@ use crate::generation::formatting::cut;
 /// A program that sent a request. No other header is recorded, because some hold keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Client {
+    /// Counts the requests of the endpoint, from 1.
+    pub number: u64,
     /// What the program calls itself: "curl/8.5.0".
     pub user_agent: Option<String>,
     /// The method and path of the request: "POST /v1/completions".
@@ -19,10 +21,11 @@ pub struct Client {
 }
 
 impl Client {
-    pub(super) fn of(head: &Parts) -> Self {
+    pub(super) fn of(head: &Parts, number: u64) -> Self {
         let user_agent = head.headers.get(USER_AGENT);
         let user_agent = user_agent.and_then(|name| name.to_str().ok());
         Self {
+            number,
             user_agent: user_agent.map(|name| cut(name, 60)),
             // The query could hold a key.
             target: cut(&format!("{} {}", head.method, head.uri.path()), 60),

@@ -38,3 +38,7 @@ pub(super) const RETRY_AFTER_SECS: u32 = 1;
 
 /// How long open connections have to send their last bytes when the endpoint closes.
 pub(super) const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// How many earlier requests a prompt is compared with, and how many tokens they may have together.
+pub(super) const MAX_EARLIER: usize = 64;
+pub(super) const MAX_EARLIER_TOKENS: usize = 1 << 20;

@@ -2,13 +2,13 @@
 
 use std::io::{self, ErrorKind};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 
-use super::answering::{AnsweredRequest, Answers};
+use super::answering::{AnsweredRequest, Answers, OpenRequest};
 use super::asked::Asked;
 use super::limits::{MAX_OPEN_REQUESTS, MAX_UNLISTED_REFUSALS};
 use super::routes::Routes;
+use super::served::ServedModel;
 use super::server::ServerThread;
 use crate::generation::GenerationId;
 use crate::generation::formatting::io_words;
@@ -16,7 +16,7 @@ use crate::interop::api::{ApiError, ApiModel};
 use crate::worker::{Progress, Request};
 
 /// Why the endpoint could not be opened. Can be shown to the user.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ListenError {
     #[error("port {port} is in use; choose another one")]
     PortInUse { port: u16 },
@@ -30,15 +30,16 @@ pub struct Listener {
     asked: Receiver<Asked>,
     refused: Receiver<AnsweredRequest>,
     answers: Answers,
+    model: ServedModel,
     _server: ServerThread,
 }
 
 impl Listener {
-    /// Opens a port of this computer, or any free one for 0. `wake` is called on the HTTP thread when
-    /// there is something to do.
+    /// Opens a port of this computer, or any free one for 0. Requests are refused while there is no
+    /// model. `wake` is called on the HTTP thread when there is something to do.
     pub fn open(
         port: u16,
-        model: ApiModel,
+        model: Option<ApiModel>,
         wake: impl Fn() + Send + Sync + 'static,
     ) -> Result<Self, ListenError> {
         let refused_port = |error: io::Error| match error.kind() {
@@ -50,13 +51,14 @@ impl Listener {
         };
         let socket = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(refused_port)?;
         let address = socket.local_addr().map_err(refused_port)?;
-        let model = Arc::new(model);
+        let served = ServedModel::default();
+        served.set(model);
         // Each open request holds a permit, so that this channel is never full.
         let (asked_sender, asked) = sync_channel(MAX_OPEN_REQUESTS);
         let (refused_sender, refused) = sync_channel(MAX_UNLISTED_REFUSALS);
         let routes = Routes::new(
             address.port(),
-            Arc::clone(&model),
+            served.clone(),
             asked_sender,
             refused_sender,
             Box::new(wake),
@@ -66,7 +68,8 @@ impl Listener {
             address,
             asked,
             refused,
-            answers: Answers::new(model),
+            answers: Answers::default(),
+            model: served,
             _server: server,
         })
     }
@@ -76,15 +79,36 @@ impl Listener {
         self.address
     }
 
+    /// Answers with another model from now on, or refuses requests while there is none. So are those
+    /// that were asked of the model before and have not begun.
+    pub fn set_model(&mut self, model: Option<ApiModel>) {
+        self.model.set(model);
+        self.answers.forget_earlier();
+    }
+
     /// Returns what the worker must do now. `new_id` returns an id that no text has.
     pub fn requests(&mut self, mut new_id: impl FnMut() -> GenerationId) -> Vec<Request> {
-        for asked in self.asked.try_iter() {
-            self.answers.push(asked);
-        }
+        self.take_asked();
         for refused in self.refused.try_iter() {
             self.answers.list(refused);
         }
-        self.answers.requests(&mut new_id)
+        self.answers.requests(&self.model, &mut new_id)
+    }
+
+    /// Returns the requests that are open, in the order in which they arrived.
+    pub fn open_requests(&self) -> Vec<OpenRequest> {
+        self.answers.open_requests()
+    }
+
+    /// Returns the texts that are being written.
+    pub fn unfinished(&self) -> Vec<GenerationId> {
+        self.answers.unfinished()
+    }
+
+    fn take_asked(&mut self) {
+        for asked in self.asked.try_iter() {
+            self.answers.push(asked);
+        }
     }
 
     /// Passes on what the worker reports. Returns whether it is about a request of a program.
@@ -104,9 +128,7 @@ impl Listener {
 
     /// Refuses the requests that have not begun, because the endpoint is about to close.
     pub fn refuse_waiting(&mut self) {
-        for asked in self.asked.try_iter() {
-            self.answers.push(asked);
-        }
+        self.take_asked();
         let closing = ApiError::refused(503, "The endpoint was closed");
         self.answers.refuse_waiting(&closing);
     }

@@ -8,17 +8,19 @@
 mod answering;
 mod asked;
 mod client;
+mod earlier;
 mod guard;
 mod limits;
 mod listener;
 mod parts;
 mod routes;
+mod served;
 mod server;
 #[cfg(test)]
 mod tests;
 mod timed_io;
 
-pub use answering::{AnsweredRequest, Outcome};
+pub use answering::{AnsweredRequest, OpenRequest, Outcome};
 pub use client::Client;
 pub use limits::{MAX_OPEN_REQUESTS, MAX_WRITING_TEXTS};
 pub use listener::{ListenError, Listener};

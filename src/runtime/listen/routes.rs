@@ -1,6 +1,7 @@
 //! What each path answers.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::SyncSender;
 
 use hyper::body::{Bytes, Incoming};
@@ -17,7 +18,8 @@ use super::client::Client;
 use super::guard;
 use super::limits::{MAX_OPEN_REQUESTS, RETRY_AFTER_SECS};
 use super::parts::{ResponseBody, read_body};
-use crate::interop::api::{ApiError, ApiModel, Endpoint, TextRequest, health, models};
+use super::served::ServedModel;
+use crate::interop::api::{ApiError, Endpoint, TextRequest, health, models};
 
 /// What a path is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,9 +32,11 @@ enum Route {
 /// Answers requests: what can be said at once, and for texts what the owner of the worker sends.
 pub(super) struct Routes {
     port: u16,
-    model: Arc<ApiModel>,
+    model: ServedModel,
     asked: SyncSender<Asked>,
     refused: SyncSender<AnsweredRequest>,
+    /// How many requests have arrived.
+    n_requests: AtomicU64,
     /// A permit for each request that may be open.
     open: Arc<Semaphore>,
     wake: Box<dyn Fn() + Send + Sync>,
@@ -50,7 +54,7 @@ impl Drop for WakeOnDrop<'_> {
 impl Routes {
     pub(super) fn new(
         port: u16,
-        model: Arc<ApiModel>,
+        model: ServedModel,
         asked: SyncSender<Asked>,
         refused: SyncSender<AnsweredRequest>,
         wake: Box<dyn Fn() + Send + Sync>,
@@ -60,6 +64,7 @@ impl Routes {
             model,
             asked,
             refused,
+            n_requests: AtomicU64::new(0),
             open: Arc::new(Semaphore::new(MAX_OPEN_REQUESTS)),
             wake,
         }
@@ -68,12 +73,17 @@ impl Routes {
     /// Answers a request. Refusals are listed.
     pub(super) async fn respond(&self, request: Request<Incoming>) -> Response<ResponseBody> {
         let (head, body) = request.into_parts();
-        let client = Client::of(&head);
+        let number = 1 + self.n_requests.fetch_add(1, Ordering::Relaxed);
+        let client = Client::of(&head, number);
         let route =
             guard::check(&head, self.port).and_then(|()| route(&head.method, head.uri.path()));
         let answer = match route {
-            Ok(Route::Health) => Ok(json_response(StatusCode::OK, &health())),
-            Ok(Route::Models) => Ok(json_response(StatusCode::OK, &models(&self.model))),
+            Ok(Route::Health) => {
+                (self.model.get()).map(|_| json_response(StatusCode::OK, &health()))
+            }
+            Ok(Route::Models) => {
+                (self.model.get()).map(|model| json_response(StatusCode::OK, &models(&model)))
+            }
             Ok(Route::Texts(endpoint)) => self.texts(endpoint, &client, body).await,
             Err(error) => Err(error),
         };
@@ -92,9 +102,10 @@ impl Routes {
         body: Incoming,
     ) -> Result<Response<ResponseBody>, ApiError> {
         let json = read_body(body).await?;
-        let model = Arc::clone(&self.model);
+        let model = self.model.get()?;
+        let of_model = Arc::clone(&model);
         // A grammar takes a while to be read.
-        let read = spawn_blocking(move || TextRequest::read(endpoint, &json, &model));
+        let read = spawn_blocking(move || TextRequest::read(endpoint, &json, &of_model));
         let failed = |_panicked| ApiError::failed("The request could not be read");
         let request = read.await.map_err(failed)??;
         let is_full = |_none_left| {
@@ -108,6 +119,7 @@ impl Routes {
         let asked = Asked {
             client: client.clone(),
             request,
+            model,
             reply,
         };
         self.asked.try_send(asked).map_err(|_closed| closed())?;

@@ -10,6 +10,7 @@ use super::answering::{AnsweredRequest, Answers, Outcome};
 use super::asked::{Asked, Reply, ReplySender};
 use super::client::Client;
 use super::limits::MAX_UNREAD_PARTS;
+use super::served::ServedModel;
 use crate::generation::testing::generation;
 use crate::generation::{
     FinishReason, GenerationId, ModelInfo, Piece, PromptRecord, Step, Vocabulary,
@@ -34,13 +35,17 @@ fn model() -> ApiModel {
 /// The open requests, and how many texts were begun.
 struct Desk {
     answers: Answers,
+    model: ServedModel,
     n_ids: u64,
 }
 
 impl Desk {
     fn new() -> Self {
+        let served = ServedModel::default();
+        served.set(Some(model()));
         Self {
-            answers: Answers::new(Arc::new(model())),
+            answers: Answers::default(),
+            model: served,
             n_ids: 0,
         }
     }
@@ -57,11 +62,13 @@ impl Desk {
         let (reply, replies) = ReplySender::new(permit);
         self.answers.push(Asked {
             client: Client {
+                number: 1,
                 user_agent: None,
                 target: "POST /v1/completions".to_owned(),
                 asked_at: 0,
             },
             request: TextRequest::read(Endpoint::Completions, body.as_bytes(), &model()).unwrap(),
+            model: self.model.get().unwrap(),
             reply,
         });
         replies
@@ -69,7 +76,7 @@ impl Desk {
 
     fn requests(&mut self) -> Vec<Request> {
         let n_ids = &mut self.n_ids;
-        self.answers.requests(&mut || {
+        self.answers.requests(&self.model, &mut || {
             *n_ids += 1;
             GenerationId(*n_ids)
         })
@@ -104,9 +111,9 @@ impl Desk {
 }
 
 /// Returns why a program did not get its text.
-fn undelivered(answered: &AnsweredRequest) -> Option<&'static str> {
+fn undelivered(answered: &AnsweredRequest) -> Option<&str> {
     match &answered.outcome {
-        Outcome::Written { undelivered, .. } => *undelivered,
+        Outcome::Written { request, .. } => request.undelivered.as_deref(),
         other => panic!("nothing was written: {other:?}"),
     }
 }

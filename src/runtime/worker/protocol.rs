@@ -123,6 +123,8 @@ pub enum Request {
     Stop(GenerationId),
     /// Stop all generations.
     StopAll,
+    /// Stop all generations but these.
+    StopAllExcept(Vec<GenerationId>),
 }
 
 impl Request {

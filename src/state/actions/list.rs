@@ -1,13 +1,12 @@
 //! The list of actions, in the order of the palette. To add an action, add an entry.
 
 use super::conditions::{
-    can_run, is_idle, is_unblocked, needs_model, needs_opened_run, needs_pin, needs_step_mode,
-    needs_text, only_if,
+    can_run, is_idle, is_unblocked, needs_model, needs_pin, needs_step_mode, needs_text, only_if,
 };
 use super::registry::{actions, first};
 use super::runs::{
-    answer_again, begin_conversation, export, generate, run_another_seed, show_neighboring_turn,
-    take_lesson,
+    answer_again, begin_conversation, copy_picture, export, generate, of_opened_run,
+    run_another_seed, save_picture, show_neighboring_turn, take_lesson, write_again,
 };
 use super::{PaletteCommand, PaneAction, Shortcut};
 use crate::export::ExportFormat;
@@ -15,8 +14,8 @@ use crate::generation::formatting::pane_letter;
 use crate::lab::LabTab;
 use crate::state::{
     AnswersDocument, AppState, BranchCommand, BranchesView, Command, DockTab, FuturesCommand,
-    HelpTab, LessonCommand, LessonDocument, MAX_PANES, ModelsCommand, Pace, Page, PaneId,
-    PathPurpose, PictureDocument, PictureFormat, Plot, PromptMode, RunCommand, RunSetting,
+    HelpTab, LessonCommand, LessonDocument, ListenCommand, MAX_PANES, ModelsCommand, Pace, Page,
+    PaneId, PathPurpose, PictureDocument, PictureFormat, Plot, PromptMode, RunCommand, RunSetting,
     ScoreCommand, ServerCommand, SettingsTab, TextSize, ThemeChoice, Tint, ViewChange,
     WatermarkCommand,
 };
@@ -26,14 +25,6 @@ const UNLISTED: [Action; 0] = [];
 
 const ENTER: Shortcut = Shortcut::key("Enter");
 const ESCAPE: Shortcut = Shortcut::key("Escape");
-const DIGITS: [&str; 9] = ["1", "2", "3", "4", "5", "6", "7", "8", "9"];
-
-/// Returns the key of the digit that numbers a value among all values, from 1.
-fn numbered<T: PartialEq>(all: &[T], value: &T) -> Shortcut {
-    let index = all.iter().position(|other| other == value);
-    let digit = index.and_then(|index| DIGITS.get(index));
-    Shortcut::key(digit.copied().unwrap_or_default())
-}
 
 actions! {
     Generate {
@@ -209,7 +200,7 @@ actions! {
     ShowPage(page: Page) {
         name: |_| page.name(),
         place: "Page",
-        keys: vec![numbered(&Page::ALL, &page).command()],
+        keys: vec![Shortcut::digit_of(&Page::ALL, &page).command()],
         help: "the pages, from left to right",
         listed: |_| Page::ALL.map(Action::ShowPage),
         command: |_| Ok(Command::Run(RunCommand::ShowPage(page))),
@@ -217,7 +208,7 @@ actions! {
     ShowTab(tab: DockTab) {
         name: |_| tab.name(),
         place: "Tab",
-        keys: vec![numbered(&DockTab::ALL, &tab).alt()],
+        keys: vec![Shortcut::digit_of(&DockTab::ALL, &tab).alt()],
         help: "the tabs below the texts",
         page: Page::Write,
         listed: |_| DockTab::ALL.map(Action::ShowTab),
@@ -300,11 +291,24 @@ actions! {
     }
     ShowModels {
         name: |_| "Models…",
+        keys: vec![Shortcut::key("M").command()],
+        help: "models",
         command: |_| Ok(Command::Models(ModelsCommand::ShowDialog)),
     }
     ShowServers {
         name: |_| "Add a server…",
         command: |_| Ok(Command::Server(ServerCommand::Show)),
+    }
+    ListenForRequests {
+        name: |state| match state.runs.listening.is_on() {
+            false => "Listen for requests",
+            true => "Stop listening for requests",
+        },
+        command: |state| Ok(Command::Listen(ListenCommand::Switch(!state.runs.listening.is_on()))),
+    }
+    ShowRequests {
+        name: |_| "Show the requests of other programs",
+        command: |_| Ok(Command::Listen(ListenCommand::ShowRequests)),
     }
     OpenModelFile {
         name: |_| "Open a model file…",
@@ -333,28 +337,25 @@ actions! {
         keys: vec![Shortcut::key("V")],
         help: "verify an opened run, or the selected run in History",
         page: Page::Write,
-        command: |state| {
-            needs_opened_run(state)?;
-            Ok(Command::Run(RunCommand::Verify))
-        },
+        command: |state| of_opened_run(state, RunCommand::Verify),
     }
     UseSettingsOfRun {
         name: |_| "Use the settings of the opened run",
         place: "Opened run",
         page: Page::Write,
-        command: |state| {
-            needs_opened_run(state)?;
-            Ok(Command::Run(RunCommand::UseSettings))
-        },
+        command: |state| of_opened_run(state, RunCommand::UseSettings),
+    }
+    WriteAgain {
+        name: |_| "Write the opened answer again in four settings",
+        place: "Opened run",
+        page: Page::Write,
+        command: |state| write_again(state),
     }
     CloseRun {
         name: |_| "Close the opened run",
         place: "Opened run",
         keys: vec![ESCAPE],
-        command: |state| {
-            needs_opened_run(state)?;
-            Ok(Command::Run(RunCommand::Close))
-        },
+        command: |state| of_opened_run(state, RunCommand::Close),
     }
     LeaveLesson {
         name: |_| "Leave the lesson",
@@ -419,10 +420,7 @@ actions! {
             let save = move |format| Action::SavePicture(plot, format);
             [Action::CopyPicture(plot)].into_iter().chain(PictureFormat::ALL.map(save))
         }),
-        command: |state| {
-            needs_text(state)?;
-            Ok(Command::copy(PictureDocument { plot, format: PictureFormat::Svg }))
-        },
+        command: |state| copy_picture(state, plot),
     }
     SavePicture(plot: Plot, format: PictureFormat) {
         name: |_| {
@@ -432,10 +430,7 @@ actions! {
         place: "Pictures",
         // Beside the same picture to copy.
         listed: |_| UNLISTED,
-        command: |state| {
-            needs_text(state)?;
-            Ok(Command::save(PictureDocument { plot, format }))
-        },
+        command: |state| save_picture(state, PictureDocument { plot, format }),
     }
     SetTheme(theme: ThemeChoice) {
         name: |_| format!("Theme: {}", theme.name()),

@@ -1,13 +1,17 @@
 //! What some actions run, or why they are not possible now.
 
-use super::conditions::{can_run, needs_text, only_if};
+use super::conditions::{can_run, needs_opened_run, needs_text, only_if};
 use crate::export::ExportFormat;
 use crate::state::{
-    AppState, BranchCommand, Command, ConversationCommand, LessonCommand, Pane, RunDocument,
+    AppState, BranchCommand, Command, ConversationCommand, LessonCommand, Pane, PictureDocument,
+    PictureFormat, Plot, RunCommand, RunDocument,
 };
 
 /// Generates, or keeps running in step mode.
 pub(super) fn generate(state: &AppState) -> Result<Command, String> {
+    if state.opened_request().is_some() {
+        return write_again(state);
+    }
     if state.is_step_mode() {
         only_if(state.can_keep_running(), "No text can be continued")?;
         return Ok(Command::Branch(BranchCommand::KeepRunning));
@@ -55,6 +59,33 @@ pub(super) fn take_lesson(state: &AppState, index: usize) -> Result<Command, Str
     let lesson = lesson.ok_or("There is no such lesson")?;
     state.lesson_blocked(lesson).map_or(Ok(()), Err)?;
     Ok(Command::Lesson(LessonCommand::Start(index)))
+}
+
+/// Does something with the opened run.
+pub(super) fn of_opened_run(state: &AppState, command: RunCommand) -> Result<Command, String> {
+    needs_opened_run(state)?;
+    Ok(Command::Run(command))
+}
+
+/// Writes the answer to the opened request again.
+pub(super) fn write_again(state: &AppState) -> Result<Command, String> {
+    let is_request = state.opened_request().is_some();
+    only_if(is_request, "Open an answer to a request first")?;
+    match state.models.main.blocking_reason() {
+        Some(reason) => Err(reason.to_owned()),
+        None => Ok(Command::Run(RunCommand::WriteAgain)),
+    }
+}
+
+pub(super) fn copy_picture(state: &AppState, plot: Plot) -> Result<Command, String> {
+    needs_text(state)?;
+    let format = PictureFormat::Svg;
+    Ok(Command::copy(PictureDocument { plot, format }))
+}
+
+pub(super) fn save_picture(state: &AppState, picture: PictureDocument) -> Result<Command, String> {
+    needs_text(state)?;
+    Ok(Command::save(picture))
 }
 
 /// Saves the run in this format.

@@ -1,5 +1,7 @@
 //! A key with its modifiers, as plain data, so that the state does not depend on the UI toolkit.
 
+const DIGITS: [&str; 9] = ["1", "2", "3", "4", "5", "6", "7", "8", "9"];
+
 /// A key with its modifiers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shortcut {
@@ -20,6 +22,13 @@ impl Shortcut {
             alt: false,
             key,
         }
+    }
+
+    /// Returns the key of the digit that numbers a value among all values, from 1.
+    pub(super) fn digit_of<T: PartialEq>(all: &[T], value: &T) -> Self {
+        let index = all.iter().position(|other| other == value);
+        let digit = index.and_then(|index| DIGITS.get(index));
+        Self::key(digit.copied().unwrap_or_default())
     }
 
     /// Adds Cmd on a Mac, Ctrl elsewhere.

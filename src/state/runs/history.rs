@@ -1,11 +1,16 @@
 //! The saved runs, as the History page shows them.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::{RunCommand, RunRequest};
-use crate::export::RunSummary;
+use crate::export::{AskedSummary, RunSummary};
 use crate::generation::ByteSize;
 use crate::state::{Command, FolderKind, Notice, Notices, PathPurpose};
+
+/// How much memory the runs may take that are held until the window is closed.
+const MAX_HELD_BYTES: u64 = 64 << 20;
 
 /// How many runs are kept. The oldest ones that are not pinned are deleted first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,7 +30,7 @@ impl Default for HistoryLimits {
 }
 
 /// A run of the history.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct KeptRun {
     /// The name of its file, which identifies it.
     pub file: String,
@@ -33,8 +38,33 @@ pub struct KeptRun {
     pub kept_at: u64,
     pub n_bytes: u64,
     pub pinned: bool,
+    /// The content of its file, if it is held in memory and no file exists.
+    pub held: Option<Arc<[u8]>>,
     /// Why it can't be read, if so.
     pub summary: Result<RunSummary, String>,
+}
+
+/// Which runs are listed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum RunOrigin {
+    #[default]
+    All,
+    /// Those that the user generated.
+    Mine,
+    /// Those that other programs asked for.
+    Programs,
+}
+
+impl RunOrigin {
+    pub const ALL: [Self; 3] = [Self::All, Self::Mine, Self::Programs];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::All => "All",
+            Self::Mine => "Mine",
+            Self::Programs => "Asked by programs",
+        }
+    }
 }
 
 /// The state of the History page.
@@ -42,6 +72,8 @@ pub struct KeptRun {
 pub struct History {
     /// All runs, the newest first; `None` until they have been read.
     pub runs: Option<Vec<KeptRun>>,
+    /// Those that are held in memory, the newest first.
+    pub(in crate::state) held: Vec<KeptRun>,
     /// Why the folder can't be read.
     pub error: Option<String>,
     /// Why the last run could not be saved, if so.
@@ -50,6 +82,7 @@ pub struct History {
     pub search: String,
     /// Only runs of this model are shown; `None` for all.
     pub model: Option<String>,
+    pub origin: RunOrigin,
     /// The selected run.
     pub selected: Option<String>,
     /// Whether the run that is being read is verified once it is shown.
@@ -72,6 +105,11 @@ impl KeptRun {
     /// Returns whether it is a run that can be read, rather than results of an experiment.
     pub fn is_run(&self) -> bool {
         self.summary.as_ref().is_ok_and(|run| run.result.is_none())
+    }
+
+    /// Returns the request of another program that it answers.
+    pub fn asked(&self) -> Option<&AskedSummary> {
+        self.summary.as_ref().ok()?.request.as_ref()
     }
 
     /// Returns the title, or else what the results of an experiment are, or the prompt, on one line.
@@ -108,8 +146,13 @@ impl History {
             let name = run.summary.as_ref().ok().map(|run| &run.model);
             self.model.is_none() || name == self.model.as_ref()
         };
+        let is_of_origin = |run: &KeptRun| match self.origin {
+            RunOrigin::All => true,
+            RunOrigin::Mine => run.asked().is_none(),
+            RunOrigin::Programs => run.asked().is_some(),
+        };
         let runs = self.runs.iter().flatten();
-        runs.filter(|run| is_of_model(run) && run.contains(&search))
+        runs.filter(|run| is_of_model(run) && is_of_origin(run) && run.contains(&search))
             .collect()
     }
 
@@ -176,6 +219,11 @@ impl History {
             RunCommand::CancelRename => self.renaming = None,
             RunCommand::Delete(file) => {
                 self.select_next(&file);
+                if self.content_of(&file).is_some() {
+                    self.held.retain(|run| run.file != file);
+                    self.list_held();
+                    return None;
+                }
                 return Some(RunRequest::Delete(file));
             }
             RunCommand::Restore(file) => return Some(RunRequest::Restore(file)),
@@ -196,7 +244,9 @@ impl History {
             RunCommand::Listed(Ok(runs)) => {
                 self.error = None;
                 self.runs = Some(runs);
+                self.list_held();
             }
+            RunCommand::Held { run } => self.hold(run),
             RunCommand::Listed(Err(error)) => {
                 self.error = Some(error);
                 self.runs = Some(Vec::new());
@@ -247,5 +297,31 @@ impl History {
         runs.retain(|other| other.file != file);
         runs.extend(run);
         runs.sort_by_key(|run| std::cmp::Reverse(run.finished_at()));
+    }
+
+    /// Returns the content of a run that is held in memory.
+    pub(in crate::state) fn content_of(&self, file: &str) -> Option<Arc<[u8]>> {
+        let run = self.held.iter().find(|run| run.file == file)?;
+        run.held.clone()
+    }
+
+    /// Holds a run in memory, and forgets the oldest ones if they are too large.
+    fn hold(&mut self, run: KeptRun) {
+        self.held.insert(0, run);
+        let mut n_bytes = 0;
+        self.held.retain(|run| {
+            n_bytes += run.n_bytes;
+            n_bytes <= MAX_HELD_BYTES
+        });
+        self.list_held();
+    }
+
+    /// Lists the runs that are held in memory, once the others are known.
+    fn list_held(&mut self) {
+        if let Some(runs) = &mut self.runs {
+            runs.retain(|run| run.held.is_none());
+            runs.extend(self.held.iter().cloned());
+            runs.sort_by_key(|run| std::cmp::Reverse(run.finished_at()));
+        }
     }
 }

@@ -8,16 +8,22 @@ mod verification;
 
 use std::path::PathBuf;
 
+use serde_json::Value;
+
 use crate::export::json::RunFile;
-use crate::generation::FinishReason;
+use crate::generation::{FinishReason, Generation};
 use crate::interop::Messages;
+use crate::interop::api::RecordedRequest;
 use crate::lab::{LabResult, LabTab};
 use crate::state::panes::run_end::TextsBefore;
-use crate::state::{Effect, Models, Notices, Panes, Repetition, ViewChoices, unix_time_secs};
+use crate::state::{
+    Effect, ListenSettings, Listening, Models, Notices, Panes, Repetition, ViewChoices,
+    unix_time_secs,
+};
 
-pub use history::{History, HistoryLimits, KeptRun};
-pub use opened::OpenedRun;
+pub use history::{History, HistoryLimits, KeptRun, RunOrigin};
 pub(in crate::state) use opened::{HiddenSession, what_if_words};
+pub use opened::{OpenedRun, RequestView};
 pub use other_formats::{FormatTrial, OtherFormats};
 pub use verification::Verification;
 
@@ -56,6 +62,8 @@ pub struct Runs {
     /// The saved runs.
     pub history: History,
     pub limits: HistoryLimits,
+    /// The endpoint through which other programs ask, and their requests.
+    pub listening: Listening,
     /// The run that is shown as it was generated.
     pub opened: Option<OpenedRun>,
     /// The rerun that verifies the opened run.
@@ -75,10 +83,11 @@ pub struct Runs {
 
 impl Runs {
     /// Creates the state at startup; the history has not been read yet.
-    pub(in crate::state) fn new(limits: HistoryLimits) -> Self {
+    pub(in crate::state) fn new(limits: HistoryLimits, listen: ListenSettings) -> Self {
         Self {
             history: History::default(),
             limits,
+            listening: Listening::new(listen),
             opened: None,
             verification: None,
             format_trial: None,
@@ -146,6 +155,17 @@ pub enum RunCommand {
     Close,
     /// Continue with the prompt and the settings of the opened run.
     UseSettings,
+    /// Write the opened answer to a request again in four settings.
+    WriteAgain,
+    /// Show the fields of the opened request, or its JSON.
+    ShowRequestAs(RequestView),
+    /// Change a field of the opened request, to see what would have been written.
+    SetRequestField {
+        name: String,
+        value: Value,
+    },
+    /// Copy a command that asks the same as the opened request.
+    CopyRequest,
     /// Generate the opened run again and compare.
     Verify,
     /// Verify it in other number formats.
@@ -181,6 +201,10 @@ pub enum RunCommand {
         file: String,
         run: Option<KeptRun>,
     },
+    /// A run is held in memory until the window is closed.
+    Held {
+        run: KeptRun,
+    },
     /// The texts on screen could not be added to the history.
     NotKept {
         /// Why not, and where.
@@ -194,7 +218,7 @@ pub enum RunCommand {
 }
 
 /// What the state requests from the folder of runs.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum RunRequest {
     /// Read a run file.
     Read(PathBuf),
@@ -212,6 +236,15 @@ pub enum RunRequest {
         finished_at: u64,
         /// The time in the name of their file, which is replaced if it exists.
         named_at: u64,
+        limits: HistoryLimits,
+    },
+    /// Keep the texts that answer a program’s request.
+    KeepAnswer {
+        texts: Vec<Generation>,
+        request: Box<RecordedRequest>,
+        finished_at: u64,
+        /// Whether they are written to the folder, rather than returned.
+        in_history: bool,
         limits: HistoryLimits,
     },
     /// Read what the history shows of each run.

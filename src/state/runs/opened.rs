@@ -1,5 +1,7 @@
 //! A run that is shown as it was generated, in place of what was on screen.
 
+use serde_json::{Map, Value};
+
 use crate::analysis::contradictions::Contradiction;
 use crate::decoding::Detail;
 use crate::export::json::RunHeader;
@@ -18,7 +20,30 @@ pub struct OpenedRun {
     pub what_if_words: String,
     /// The first place at which its file contradicts itself.
     pub contradiction: Option<Contradiction>,
+    /// What its request shows of itself, if it answers one.
+    pub request_view: RequestView,
+    /// The fields of the request as the user changed them.
+    pub request_fields: Map<String, Value>,
+    /// Why the changed fields can't be used, if so.
+    pub field_error: Option<String>,
     pub(in crate::state) hidden: HiddenSession,
+}
+
+/// How the card of a request shows it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum RequestView {
+    #[default]
+    Fields,
+    Json,
+}
+
+impl RequestView {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Fields => "Fields",
+            Self::Json => "JSON",
+        }
+    }
 }
 
 /// What was on screen before something else took its place.

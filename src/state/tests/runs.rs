@@ -24,8 +24,8 @@ fn requests(effects: &[Effect]) -> Vec<&RunRequest> {
 fn file(panes: Vec<Generation>) -> RunFile {
     RunFile {
         header: RunHeader {
-            title: None,
             finished_at: Some(7),
+            ..RunHeader::default()
         },
         panes,
         ..RunFile::default()

@@ -116,6 +116,7 @@ fn history() -> AppState {
             n_turns: 1,
             n_earlier_tokens: 0,
             is_interrupted: false,
+            request: None,
             result: None,
         }),
     };

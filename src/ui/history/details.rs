@@ -1,18 +1,23 @@
 //! The right column: the selected run, and what can be done with it.
 
-use egui::{Label, Popup, ScrollArea, TextEdit, Ui};
+use egui::text::{LayoutJob, TextFormat};
+use egui::{Label, Popup, ScrollArea, Sense, TextEdit, Ui, vec2};
 
 use super::dates::phrase;
+use super::requests::program_name;
 use crate::design::fonts::Face;
 use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
 use crate::design::widgets::{BADGE, Button, Notice, NoticeKind, badge, field_frame, menu_item};
-use crate::export::{PaneSummary, RunSummary};
+use crate::export::{AskedSummary, PaneSummary, RunSummary};
 use crate::generation::ByteSize;
+use crate::generation::formatting::{counted, grouped};
+use crate::interop::api::{EarlierRequest, Parting};
 use crate::state::{
     AppState, Command, KeptRun, PathPurpose, RunCommand, capitalize, unix_time_secs,
 };
 use crate::ui::keys::entered;
+use crate::ui::listening::reuse_bar;
 
 /// The maximum length of the part of a text that is shown, in bytes.
 const N_SHOWN: usize = 320;
@@ -44,6 +49,9 @@ pub(super) fn details_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<C
                 if summary.result.is_some() {
                     let prompt = Face::Why.text(&summary.prompt).color(theme.text_2);
                     ui.add(Label::new(prompt).wrap());
+                }
+                if let Some(asked) = &summary.request {
+                    asked_ui(ui, asked);
                 }
                 for pane in &summary.panes {
                     pane_ui(ui, pane);
@@ -128,6 +136,67 @@ fn actions_ui(ui: &mut Ui, run: &KeptRun, commands: &mut Vec<Command>) {
                 }
             });
     });
+}
+
+/// Says which program asked, what it got, and how much of its prompt had to be read again.
+fn asked_ui(ui: &mut Ui, AskedSummary { request, usage, .. }: &AskedSummary) {
+    let theme = Theme::of(ui);
+    let small = |words: String| Face::Small.text(words).color(theme.text_2);
+    let program = program_name(request.program.as_deref());
+    let mut words = format!("{}, asked by {program}.", request.target);
+    if let Some(why) = &request.undelivered {
+        let n_tokens = counted(usage.n_written, "token");
+        words.push_str(&format!(" {} after {n_tokens}.", capitalize(why)));
+    }
+    ui.separator();
+    ui.add_space(2.0);
+    ui.add(Label::new(small(words)).wrap());
+    ui.add_space(8.0);
+    let n_read = usage.n_prompt.saturating_sub(usage.n_cached);
+    let [read, all] = [n_read, usage.n_prompt].map(|n| grouped(n as f64));
+    ui.horizontal(|ui| {
+        ui.label(Face::Medium.text("What was read again").color(theme.text_1));
+        ui.label(small(format!("{read} of {all} tokens")));
+    });
+    let (bar, _) = ui.allocate_exact_size(vec2(ui.available_width(), 14.0), Sense::hover());
+    reuse_bar(ui, bar, *usage);
+    if let Some(earlier) = &request.earlier {
+        earlier_ui(ui, earlier);
+    }
+    ui.add_space(8.0);
+}
+
+/// Shows where the prompt parts from that of an earlier request.
+fn earlier_ui(ui: &mut Ui, earlier: &EarlierRequest) {
+    let theme = Theme::of(ui);
+    let at = phrase(earlier.asked_at, unix_time_secs());
+    let Some(Parting { before, now, then }) = &earlier.parting else {
+        let words = format!(
+            "It begins with all that the request of {at} and its answer have, {}.",
+            counted(earlier.n_common, "token")
+        );
+        ui.add(Label::new(Face::Small.text(words).color(theme.text_2)).wrap());
+        return;
+    };
+    let mut job = LayoutJob::default();
+    let mut append = |words: &str, color| {
+        let font_id = Face::Why.font();
+        job.append(words, 0.0, TextFormat::simple(font_id, color));
+    };
+    append(&format!("… {}", one_line_start(before)), theme.prompt_text);
+    append(now, theme.text_1);
+    ui.add(Label::new(job).wrap());
+    let words = format!(
+        "Up to here it is the request of {at}, which goes on with ‘{}’. What changes costs least at \
+         the end.",
+        then.trim()
+    );
+    ui.add(Label::new(Face::Small.text(words).color(theme.text_2)).wrap());
+}
+
+/// Returns a text with its line breaks as spaces.
+fn one_line_start(text: &str) -> String {
+    text.trim_start().replace(['\n', '\r'], " ")
 }
 
 fn pane_ui(ui: &mut Ui, pane: &PaneSummary) {

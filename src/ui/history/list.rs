@@ -3,14 +3,17 @@
 use egui::{DragValue, Label, Popup, Rect, ScrollArea, TextEdit, Ui, vec2};
 
 use super::dates::heading_and_time;
+use super::requests::requests_ui;
 use super::row::row_ui;
 use crate::design::child_ui::child_ui;
 use crate::design::fonts::Face;
 use crate::design::icons::Icon;
 use crate::design::theme::Theme;
-use crate::design::widgets::{Button, field_frame, menu_item};
+use crate::design::widgets::{Button, field_frame, menu_item, switch_part};
 
-use crate::state::{AppState, Command, HistoryLimits, PathPurpose, unix_time_secs};
+use crate::state::{
+    AppState, Command, HistoryLimits, PathPurpose, RunOrigin, Runs, unix_time_secs,
+};
 use crate::ui::xray::sentence_ui;
 
 const HEAD: f32 = 52.0;
@@ -32,8 +35,14 @@ pub(super) fn list_ui(
     commands: &mut Vec<Command>,
 ) {
     let (head, rest) = column.split_top_bottom_at_y(column.top() + HEAD);
+    let of_programs = state.runs.history.origin == RunOrigin::Programs;
     let size = state.runs.history.size_words(state.runs.limits);
-    let words = format!("{size}. The oldest unpinned runs are deleted");
+    let words = if of_programs {
+        let kept = "Kept on this computer, without the headers, which may hold keys.";
+        format!("{size}. {kept} The oldest are deleted")
+    } else {
+        format!("{size}. The oldest unpinned runs are deleted")
+    };
     let unkept = state.runs.history.unkept.clone();
     let one_line = Face::Small.width(ui, &words) + LIMITS <= column.width() - 2.0 * FOOT_MARGIN;
     let foot_height = if one_line { FOOT } else { HIGH_FOOT };
@@ -54,7 +63,8 @@ pub(super) fn list_ui(
         foot_area.add(label.truncate());
         foot_area.horizontal(|ui| limits_ui(ui, &mut state.runs.limits));
     }
-    if let Some(sentence) = sentence(state) {
+    let sentence = sentence(state).filter(|_| !of_programs || state.runs.history.runs.is_none());
+    if let Some(sentence) = sentence {
         let rows = rows.shrink2(vec2(FOOT_MARGIN, 0.0));
         return sentence_ui(ui, rows, &sentence);
     }
@@ -62,7 +72,11 @@ pub(super) fn list_ui(
     if let Some(error) = unkept {
         unkept_ui(&mut ui, &error);
     }
-    rows_ui(&mut ui, state, commands);
+    if of_programs {
+        requests_ui(&mut ui, state, commands);
+    } else {
+        rows_ui(&mut ui, state, commands);
+    }
 }
 
 /// Returns the sentence that replaces the rows if there are none.
@@ -110,12 +124,39 @@ fn head_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>) {
             commands.push(Command::AskPath(PathPurpose::Run));
         }
         models_ui(ui, state);
+        origin_ui(ui, state);
         let edit = TextEdit::singleline(&mut state.runs.history.search)
             .hint_text("Search prompts, texts and models")
             .frame(field_frame(ui))
             .desired_width(ui.available_width());
         ui.add(edit)
             .accessible_name("Search prompts, texts and models");
+    });
+}
+
+/// Draws the choice of the user’s own runs or those of other programs, once there are any.
+fn origin_ui(ui: &mut Ui, state: &mut AppState) {
+    let Runs {
+        history, listening, ..
+    } = &mut state.runs;
+    let has_requests = listening.is_on()
+        || listening.n_requests() > 0
+        || history
+            .runs
+            .iter()
+            .flatten()
+            .any(|run| run.asked().is_some());
+    if !has_requests {
+        history.origin = RunOrigin::All;
+        return;
+    }
+    ui.scope(|ui| {
+        ui.spacing_mut().item_spacing.x = 0.0;
+        for origin in RunOrigin::ALL.into_iter().rev() {
+            if switch_part(ui, origin.name(), history.origin == origin).clicked() {
+                history.origin = origin;
+            }
+        }
     });
 }
 
@@ -162,7 +203,7 @@ fn rows_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     });
 }
 
-fn heading_ui(ui: &mut Ui, heading: &str) {
+pub(super) fn heading_ui(ui: &mut Ui, heading: &str) {
     ui.add_space(8.0);
     ui.horizontal(|ui| {
         ui.add_space(12.0);

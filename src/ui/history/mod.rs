@@ -4,6 +4,7 @@
 mod dates;
 mod details;
 mod list;
+mod requests;
 mod row;
 
 use egui::{Key, Modifiers, Rect, Stroke, StrokeKind, Ui, vec2};
@@ -11,6 +12,7 @@ use egui::{Key, Modifiers, Rect, Stroke, StrokeKind, Ui, vec2};
 pub(crate) use self::dates::phrase;
 use self::details::details_ui;
 use self::list::list_ui;
+pub(super) use self::requests::{program_name, reuse_words};
 use crate::design::child_ui::child_ui;
 use crate::design::theme::Theme;
 use crate::export::RunSummary;
@@ -105,6 +107,7 @@ mod tests {
             kept_at: finished_at,
             n_bytes: 1000,
             pinned: false,
+            held: None,
             summary: Ok(RunSummary {
                 title: None,
                 finished_at: Some(finished_at),
@@ -121,6 +124,7 @@ mod tests {
                 n_turns: 1,
                 n_earlier_tokens: 0,
                 is_interrupted: false,
+                request: None,
                 result: None,
             }),
         }

@@ -2,6 +2,7 @@
 
 use egui::{Color32, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 
+use super::requests::program_name;
 use super::size_words;
 use crate::design::fonts::Face;
 use crate::design::icons::Icon;
@@ -37,7 +38,13 @@ pub(super) fn row_ui(
                 None => size_words(run),
             };
             let interrupted = summary.is_interrupted.then_some("interrupted");
-            let facts = model.into_iter().chain([size.as_str()]);
+            let program = summary.request.as_ref();
+            let program = program.map(|asked| program_name(asked.request.program.as_deref()));
+            let facts = program
+                .as_deref()
+                .into_iter()
+                .chain(model)
+                .chain([size.as_str()]);
             let facts: Vec<&str> = facts.chain(interrupted).collect();
             (facts.join(" · "), true)
         }
@@ -118,7 +125,13 @@ fn paint_right(ui: &Ui, run: &KeptRun, time: &str, rect: Rect) -> f32 {
 }
 
 /// Paints a text on one line, with an ellipsis if it does not fit.
-fn paint_line(ui: &Ui, (text, face): (&str, Face), color: Color32, at: egui::Pos2, width: f32) {
+pub(super) fn paint_line(
+    ui: &Ui,
+    (text, face): (&str, Face),
+    color: Color32,
+    at: egui::Pos2,
+    width: f32,
+) {
     let mut job = egui::text::LayoutJob::simple_singleline(text.to_owned(), face.font(), color);
     job.wrap = egui::text::TextWrapping::truncate_at_width(width.max(0.0));
     let galley = ui.painter().layout_job(job);

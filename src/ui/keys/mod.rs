@@ -79,6 +79,9 @@ pub(super) fn generate_key_ui(ui: &Ui, state: &AppState) -> Option<Command> {
     if state.page == Page::Lab {
         return run_command(state);
     }
+    if state.opened_request().is_some() {
+        return Some(Command::Run(RunCommand::WriteAgain));
+    }
     if state.is_step_mode() {
         return Some(Command::Branch(BranchCommand::KeepRunning));
     }

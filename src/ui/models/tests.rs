@@ -25,9 +25,10 @@ fn window() -> Window {
 /// Opens a window and the dialog.
 fn dialog() -> Window {
     let mut window = window();
-    let button = window.get_by_label_contains("Model: ");
-    button.click();
+    window.get_by_label_contains("Model: ").click();
     window.run_steps(4);
+    press(&mut window, "Models…");
+    window.run_steps(2);
     assert!(window.state().models.dialog_open);
     window
 }

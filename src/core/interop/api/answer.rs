@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::delivery::Delivery;
 use super::text_parts::{TextPart, TextParts};
 use super::{ApiError, Endpoint, TextRequest, log_probs};
+use crate::generation::formatting::grouped;
 use crate::generation::{FinishReason, Generation, PromptRecord};
 
 /// How the response to a request looks.
@@ -37,6 +38,12 @@ impl Usage {
             n_cached: of_prompt(|prompt| prompt.tokens.len().saturating_sub(prompt.n_prefilled)),
             n_written: texts.iter().map(|text| text.steps.len()).sum(),
         }
+    }
+
+    /// Says how much of the prompt was reused: "1,812 of 1,904 tokens reused". `None` if nothing was.
+    pub fn reuse_words(self) -> Option<String> {
+        let [cached, all] = [self.n_cached, self.n_prompt].map(|n| grouped(n as f64));
+        (self.n_cached > 0).then(|| format!("{cached} of {all} tokens reused"))
     }
 
     fn to_json(self) -> Value {

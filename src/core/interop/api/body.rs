@@ -22,10 +22,7 @@ impl Body {
     /// Parses the body of a request, which must be an object.
     pub(super) fn parse(json: &[u8]) -> Result<Self, ApiError> {
         match serde_json::from_slice(json) {
-            Ok(Value::Object(mut fields)) => {
-                fields.retain(|_, value| !value.is_null());
-                Ok(Self(fields))
-            }
+            Ok(Value::Object(fields)) => Ok(Self::of(fields)),
             Ok(_) => Err(ApiError::invalid("The body must be a JSON object")),
             Err(error) => {
                 let reason = json_words(&error);
@@ -36,9 +33,23 @@ impl Body {
         }
     }
 
+    pub(super) fn of(mut fields: Map<String, Value>) -> Self {
+        fields.retain(|_, value| !value.is_null());
+        Self(fields)
+    }
+
     /// Takes a field.
     pub(super) fn take(&mut self, name: &str) -> Option<Value> {
         self.0.remove(name)
+    }
+
+    /// Returns a copy of the fields but these.
+    pub(super) fn without(&self, names: &[&str]) -> Map<String, Value> {
+        let fields = self.0.iter();
+        let fields = fields.filter(|(name, _)| !names.contains(&name.as_str()));
+        fields
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect()
     }
 
     /// Puts a field back that was only looked at.

@@ -11,6 +11,7 @@ mod error;
 mod log_probs;
 mod model;
 mod prompt;
+mod recorded;
 mod request;
 #[cfg(test)]
 mod tests;
@@ -21,5 +22,6 @@ pub use delivery::Delivery;
 pub use error::ApiError;
 pub use model::{ApiModel, health, models};
 pub use prompt::RequestPrompt;
+pub use recorded::{EarlierRequest, Parting, RecordedRequest, prompt_fields};
 pub use request::{Endpoint, MAX_TEXTS, TextRequest};
 pub use text_parts::{TextPart, TextParts, TokenStart};

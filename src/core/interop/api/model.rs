@@ -9,7 +9,7 @@ use super::body::Body;
 use crate::generation::{ModelInfo, Vocabulary};
 
 /// The loaded model, which is the only one that requests can reach.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ApiModel {
     pub info: Arc<ModelInfo>,
     pub vocabulary: Arc<Vocabulary>,

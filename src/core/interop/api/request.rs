@@ -1,11 +1,11 @@
 //! Reads a request for texts.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::body::{Body, Limit, shown};
 use super::delivery::Delivery;
 use super::prompt::{RequestPrompt, messages, text_or_tokens};
-use super::{ApiError, ApiModel};
+use super::{ApiError, ApiModel, RecordedRequest};
 use crate::decoding::ChainConfig;
 use crate::generation::{EndOfText, Limits};
 use crate::interop::tools::read_request;
@@ -19,6 +19,9 @@ const MAX_STOP_BYTES: usize = 1_000;
 
 /// How many tokens `/v1/completions` writes if a request does not say.
 const DEFAULT_TOKENS: usize = 16;
+
+/// The fields that a run’s prompt holds.
+const PROMPT_FIELDS: [&str; 4] = ["prompt", "messages", "tools", "chat_template_kwargs"];
 
 /// What a request asks for, by its path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +46,8 @@ pub struct TextRequest {
     pub delivery: Delivery,
     /// Settings that have no effect, as in llama-server, one sentence each.
     pub notes: Vec<String>,
+    /// The fields as they were sent, except the prompt, the messages and the tools.
+    pub fields: Map<String, Value>,
 }
 
 impl TextRequest {
@@ -50,11 +55,46 @@ impl TextRequest {
     /// the request fails.
     pub fn read(endpoint: Endpoint, json: &[u8], model: &ApiModel) -> Result<Self, ApiError> {
         let mut body = Body::parse(json)?;
+        let fields = body.without(&PROMPT_FIELDS);
         model.check(&mut body)?;
         let prompt = match endpoint {
             Endpoint::ChatCompletions => messages(&mut body)?,
             Endpoint::Completions => text_or_tokens(&mut body, model)?,
         };
+        let Options {
+            chain,
+            limits,
+            seed,
+            n_texts,
+            delivery,
+            notes,
+        } = Options::take(endpoint, body, model)?;
+        Ok(Self {
+            endpoint,
+            prompt,
+            chain,
+            limits,
+            seed,
+            n_texts,
+            delivery,
+            notes,
+            fields,
+        })
+    }
+}
+
+/// All but the prompt of a request.
+struct Options {
+    chain: ChainConfig,
+    limits: Limits,
+    seed: Option<u64>,
+    n_texts: usize,
+    delivery: Delivery,
+    notes: Vec<String>,
+}
+
+impl Options {
+    fn take(endpoint: Endpoint, mut body: Body, model: &ApiModel) -> Result<Self, ApiError> {
         let delivery = Delivery::take(endpoint, &mut body)?;
         let n_texts = body.count("n", 1..=MAX_TEXTS)?.unwrap_or(1);
         let seed = seed(&mut body)?;
@@ -69,8 +109,6 @@ impl TextRequest {
             .validate()
             .map_err(|error| setting_error(&names, error.to_string()))?;
         Ok(Self {
-            endpoint,
-            prompt,
             chain: read.chain,
             limits,
             seed,
@@ -78,6 +116,26 @@ impl TextRequest {
             delivery,
             notes: read.notes,
         })
+    }
+}
+
+impl RecordedRequest {
+    /// Returns the settings that the request would have asked for with these fields instead of its
+    /// own.
+    pub fn chain_with(
+        &self,
+        fields: Map<String, Value>,
+        model: &ApiModel,
+    ) -> Result<ChainConfig, ApiError> {
+        let endpoint = if self.target.ends_with("/chat/completions") {
+            Endpoint::ChatCompletions
+        } else {
+            Endpoint::Completions
+        };
+        let mut body = Body::of(fields);
+        // Whichever model is loaded now, the settings are the same.
+        body.take("model");
+        Ok(Options::take(endpoint, body, model)?.chain)
     }
 }
 

@@ -49,6 +49,7 @@ use super::{
 };
 use crate::generation::formatting::place_of_letter;
 use crate::generation::{GenerationId, ModelInfo};
+use crate::interop::api::RecordedRequest;
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -60,6 +61,8 @@ struct File {
     title: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     finished_at: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    request: Option<RecordedRequest>,
     model: Option<Known<ModelInfo>>,
     prompt: Option<Prompt>,
     vocabulary: Vec<Entry>,
@@ -85,6 +88,7 @@ pub(super) fn content(
         quartet: version.unwrap_or_else(|| env!("CARGO_PKG_VERSION").to_owned()),
         title: header.title.clone(),
         finished_at: header.finished_at,
+        request: header.request.clone(),
         model: first.map(|first| Known((*first.model).clone())),
         prompt: first.map(|first| Prompt::of(&first.prompt, &first.vocabulary)),
         vocabulary: texts.vocabulary(),
@@ -129,6 +133,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<RunFile, ParseError> {
         header: RunHeader {
             title: file.title,
             finished_at: file.finished_at,
+            request: file.request,
         },
         panes,
         places,

@@ -198,10 +198,15 @@ where
     }
 
     pub(super) fn stop_all(&mut self) -> Result<(), Disconnected> {
+        self.stop_all_except(&[])
+    }
+
+    pub(super) fn stop_all_except(&mut self, kept: &[GenerationId]) -> Result<(), Disconnected> {
         let sessions = || self.sessions.iter();
         let jobs: Vec<GenerationId> = sessions().flat_map(Session::ids_of_pane_jobs).collect();
         let ids: Vec<GenerationId> = sessions().flat_map(Session::ids).collect();
-        ids.into_iter().try_for_each(|id| self.stop(id))?;
+        let mut stopped = ids.into_iter().filter(|id| !kept.contains(id));
+        stopped.try_for_each(|id| self.stop(id))?;
         jobs.into_iter().try_for_each(|id| self.stop_job(id))
     }
 }

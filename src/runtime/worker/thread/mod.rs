@@ -216,6 +216,7 @@ where
             }
             Request::Stop(id) => self.stop(id),
             Request::StopAll => self.stop_all(),
+            Request::StopAllExcept(kept) => self.stop_all_except(&kept),
         }
     }
 
