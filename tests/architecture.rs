@@ -52,7 +52,7 @@ const ALLOWED_USES: &[(&str, &[&str])] = &[
             "json_words",
         ],
     ),
-    ("listen", &["generation", "interop", "worker"]),
+    ("listen", &["decoding", "generation", "interop", "worker"]),
     (
         "reference",
         &["decoding", "generation", "interop", "lessons"],

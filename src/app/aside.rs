@@ -45,6 +45,11 @@ fn listed(folder: &Path) -> Vec<AsideTexts> {
     texts.collect()
 }
 
+/// Returns the folder of the sessions within the data folder.
+pub(super) fn sessions_in(data: &Path) -> PathBuf {
+    data.join("sessions")
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs;

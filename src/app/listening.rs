@@ -2,10 +2,12 @@
 
 use std::time::{Duration, Instant};
 
+use eframe::egui::Context;
+
 use crate::generation::GenerationId;
 use crate::listen::{Listener, OpenRequest};
-use crate::state::{Command, ListenCommand, ListenRequest};
-use crate::worker::{Event, Request};
+use crate::state::{AppState, Command, Effect, ListenCommand, ListenRequest};
+use crate::worker::{Event, Request, Worker};
 
 /// The shortest time between two reports of the open requests.
 const REPORT_INTERVAL: Duration = Duration::from_millis(250);
@@ -20,49 +22,42 @@ pub(super) struct Endpoint {
     reported: Option<(Vec<OpenRequest>, Instant)>,
 }
 
-/// What the window must do for the endpoint.
-#[derive(Default)]
-pub(super) struct EndpointWork {
-    pub requests: Vec<Request>,
-    pub commands: Vec<Command>,
-    /// How soon to ask again, although nothing wakes the window.
-    pub again_in: Option<Duration>,
-}
-
 impl Endpoint {
-    /// Carries out a request of the state. `wake` is called when a program asks. Returns what the
-    /// worker must do.
+    /// Carries out a request of the state. Returns the effects that follow.
     pub(super) fn run(
         &mut self,
+        ctx: &Context,
         request: ListenRequest,
-        wake: impl Fn() + Send + Sync + 'static,
-    ) -> (Vec<Request>, Option<Command>) {
+        worker: &mut Worker,
+        state: &mut AppState,
+    ) -> Vec<Effect> {
         match request {
             ListenRequest::Open { port, model } => {
                 // A port can be opened again only after it was closed.
                 self.listener = None;
                 self.is_closing = false;
-                let opened = Listener::open(port, model, wake);
+                let ctx = ctx.clone();
+                let opened = Listener::open(port, model, move || ctx.request_repaint());
                 let opened = opened.map(|listener| {
                     let address = listener.address();
                     self.listener = Some(listener);
                     address
                 });
-                let opened = Command::Listen(ListenCommand::Opened(opened));
-                (Vec::new(), Some(opened))
+                return state.apply(Command::Listen(ListenCommand::Opened(opened)));
             }
             ListenRequest::SetModel(model) => {
                 if let Some(listener) = &mut self.listener {
                     listener.set_model(model);
                 }
-                (Vec::new(), None)
             }
             ListenRequest::Close => {
                 self.is_closing = true;
-                let stops = self.unfinished().into_iter().map(Request::Stop);
-                (stops.collect(), None)
+                for text in self.unfinished() {
+                    worker.send(Request::Stop(text));
+                }
             }
         }
+        Vec::new()
     }
 
     /// Returns the texts that programs wait for.
@@ -86,47 +81,59 @@ impl Endpoint {
         }
     }
 
-    /// Returns what is to be done now. `new_id` returns an id that no text has.
-    pub(super) fn advance(&mut self, new_id: impl FnMut() -> GenerationId) -> EndpointWork {
+    /// Lets the worker write what programs ask for, and reports their requests. Returns the effects
+    /// that follow.
+    pub(super) fn advance(
+        &mut self,
+        ctx: &Context,
+        worker: &mut Worker,
+        state: &mut AppState,
+    ) -> Vec<Effect> {
         let Some(listener) = &mut self.listener else {
-            return EndpointWork::default();
+            return Vec::new();
         };
-        let mut work = EndpointWork {
-            requests: listener.requests(new_id),
-            ..EndpointWork::default()
-        };
+        for request in listener.requests(|| state.next_text_id()) {
+            worker.send(request);
+        }
         if self.is_closing {
             listener.refuse_waiting();
         }
         let answered = listener.take_answered();
+        let open = listener.open_requests();
+        let is_closed = self.is_closing && listener.is_idle();
+        let mut effects = Vec::new();
         let has_answered = !answered.is_empty();
         if has_answered {
             let answered = ListenCommand::Answered(answered);
-            work.commands.push(Command::Listen(answered));
+            effects.extend(state.apply(Command::Listen(answered)));
         }
-        let open = listener.open_requests();
-        let now = Instant::now();
-        let known: &[OpenRequest] = self.reported.as_ref().map_or(&[], |(open, _)| open);
-        if has_answered || known != open {
-            let since = self
-                .reported
-                .as_ref()
-                .map(|(_, at)| now.duration_since(*at));
-            match since.and_then(|since| REPORT_INTERVAL.checked_sub(since)) {
-                Some(left) if !has_answered && known.len() == open.len() => {
-                    work.again_in = Some(left);
-                }
-                _ => {
-                    let changed = ListenCommand::Changed(open.clone());
-                    work.commands.push(Command::Listen(changed));
-                    self.reported = Some((open, now));
-                }
-            }
+        if has_answered || self.is_due(ctx, &open) {
+            self.reported = Some((open.clone(), Instant::now()));
+            let changed = ListenCommand::Changed(open);
+            effects.extend(state.apply(Command::Listen(changed)));
         }
-        if self.is_closing && listener.is_idle() {
+        if is_closed {
             self.listener = None;
             self.is_closing = false;
         }
-        work
+        effects
+    }
+
+    /// Returns whether the open requests must be reported now, or sees to it that they are soon.
+    fn is_due(&self, ctx: &Context, open: &[OpenRequest]) -> bool {
+        let Some((known, at)) = &self.reported else {
+            return !open.is_empty();
+        };
+        if known.len() != open.len() {
+            return true;
+        }
+        match REPORT_INTERVAL.checked_sub(at.elapsed()) {
+            _ if known == open => false,
+            None => true,
+            Some(left) => {
+                ctx.request_repaint_after(left);
+                false
+            }
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! The eframe application: drains events, draws the window, applies commands and runs effects.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
@@ -17,13 +17,14 @@ use super::save::{Save, Saves};
 use super::servers::ServerWorkers;
 use super::settings_file::{self, SettingsFile};
 use super::{aside, folders, icon, import, model_paths, show};
+use crate::design::appearance::theme_preference;
 use crate::design::style;
 use crate::design::theme::Theme;
 use crate::generation::formatting::io_words;
 use crate::lessons::is_lesson_name;
 use crate::state::{
     AppState, Command, Effect, FolderKind, HubCommand, PathPurpose, RunCommand, RunRequest,
-    Settings, SystemFolders, ThemeChoice,
+    Settings, SystemFolders,
 };
 use crate::ui::WindowUi;
 use crate::ui::pictures::Look;
@@ -91,7 +92,7 @@ pub fn run(model: Option<PathBuf>, file: Option<PathBuf>) -> Result<(), String> 
                 app.keep_runs_in(folder);
             }
             if let Some(folder) = eframe::storage_dir(APP_NAME) {
-                app.keep_sessions_in(&cc.egui_ctx, sessions_in(&folder));
+                app.keep_sessions_in(&cc.egui_ctx, aside::sessions_in(&folder));
             }
             if let Some(path) = file {
                 let command = if is_lesson_name(&path) {
@@ -296,26 +297,12 @@ impl App {
                 break;
             }
         }
+        effects.extend(
+            self.endpoint
+                .advance(ctx, &mut self.worker, &mut self.state),
+        );
         for effect in effects {
             self.run_effect(ctx, None, effect);
-        }
-        self.advance_endpoint(ctx);
-    }
-
-    /// Lets the engine write what programs ask for, and shows their requests.
-    fn advance_endpoint(&mut self, ctx: &egui::Context) {
-        let state = &mut self.state;
-        let work = self.endpoint.advance(|| state.next_text_id());
-        for request in work.requests {
-            self.worker.send(request);
-        }
-        for command in work.commands {
-            for effect in self.state.apply(command) {
-                self.run_effect(ctx, None, effect);
-            }
-        }
-        if let Some(delay) = work.again_in {
-            ctx.request_repaint_after(delay);
         }
     }
 
@@ -383,15 +370,8 @@ impl App {
             }
             Effect::Runs(request) => self.ask_runs(ctx, request),
             Effect::Listen(request) => {
-                let wake_ctx = ctx.clone();
-                let (requests, command) = self
-                    .endpoint
-                    .run(request, move || wake_ctx.request_repaint());
-                requests
-                    .into_iter()
-                    .for_each(|request| self.worker.send(request));
-                let effects = command.map(|command| self.state.apply(command));
-                for effect in effects.into_iter().flatten() {
+                let (worker, state) = (&mut self.worker, &mut self.state);
+                for effect in self.endpoint.run(ctx, request, worker, state) {
                     self.run_effect(ctx, frame, effect);
                 }
             }
@@ -409,7 +389,7 @@ impl App {
             Effect::Hub(request) => self.downloads(ctx).send(request),
             Effect::Aside(request) => {
                 if let Some(data) = &self.state.folders.system.data {
-                    aside::answer(ctx.clone(), sessions_in(data), request, answers);
+                    aside::answer(ctx.clone(), aside::sessions_in(data), request, answers);
                 }
             }
             Effect::TryFolder(kind, folder) => folders::attempt(ctx.clone(), kind, folder, answers),
@@ -511,20 +491,7 @@ impl eframe::App for App {
     }
 }
 
-/// Returns the folder of the sessions within the data folder.
-fn sessions_in(data: &Path) -> PathBuf {
-    data.join("sessions")
-}
-
 fn wake(ctx: &egui::Context) -> Wake {
     let ctx = ctx.clone();
     Box::new(move || ctx.request_repaint_after(FRAME_INTERVAL))
-}
-
-const fn theme_preference(choice: ThemeChoice) -> egui::ThemePreference {
-    match choice {
-        ThemeChoice::System => egui::ThemePreference::System,
-        ThemeChoice::Dark => egui::ThemePreference::Dark,
-        ThemeChoice::Light => egui::ThemePreference::Light,
-    }
 }

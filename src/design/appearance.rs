@@ -5,7 +5,7 @@ use egui::{Context, Id};
 
 use super::fonts;
 use super::style::ANIMATION_SECS;
-use crate::state::{ReadingFont, ViewChoices};
+use crate::state::{ReadingFont, ThemeChoice, ViewChoices};
 
 /// What the egui context uses. New fonts take effect one frame after they are set.
 #[derive(Debug, Clone, Copy, Default)]
@@ -15,6 +15,15 @@ struct Applied {
     /// The font of this frame.
     current: ReadingFont,
     reduce_motion: bool,
+}
+
+/// Returns the preference of the egui context for a theme.
+pub const fn theme_preference(choice: ThemeChoice) -> egui::ThemePreference {
+    match choice {
+        ThemeChoice::System => egui::ThemePreference::System,
+        ThemeChoice::Dark => egui::ThemePreference::Dark,
+        ThemeChoice::Light => egui::ThemePreference::Light,
+    }
 }
 
 /// Applies the choices that have changed. Call it at the start of each frame.

@@ -104,6 +104,9 @@ pub trait Experiment: Default {
     /// Uses a file that the user chose for it.
     fn use_path(&mut self, _path: PathBuf) {}
 
+    /// Uses a text in place of such a file.
+    fn use_text(&mut self, _text: String) {}
+
     /// Computes what its tab shows while `has_time` returns true. Returns whether it is complete.
     fn advance(_state: &mut AppState, _has_time: &mut dyn FnMut() -> bool) -> bool {
         true

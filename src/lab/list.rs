@@ -254,6 +254,14 @@ macro_rules! experiments {
                     $(LabTab::$variant => Experiment::use_path(&mut self.$module, path),)*
                 }
             }
+
+            /// Uses a text in place of such a file, and shows the tab.
+            pub(crate) fn use_text(&mut self, tab: LabTab, text: String) {
+                self.tab = tab;
+                match tab {
+                    $(LabTab::$variant => Experiment::use_text(&mut self.$module, text),)*
+                }
+            }
         }
 
         /// What the forms of the Lab keep across restarts: the parts that do not depend on the

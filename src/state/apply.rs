@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use super::{
-    Action, AppState, AsideRequest, ChainToEdit, Command, DockTab, Effect, ListenCommand,
-    MAX_PANES, ModelStatus, ModelsTab, Notice, Pace, Page, Palette, PaletteCommand, Pane, PaneId,
-    Paste, Pin, PinMove, ScoreCommand, ScoreDialog, ServerCommand, ViewChange, WatermarkDialog,
+    Action, AppState, AsideRequest, ChainToEdit, Command, DockTab, Effect, MAX_PANES, ModelStatus,
+    ModelsTab, Notice, Pace, Page, Palette, PaletteCommand, Pane, PaneId, Paste, Pin, PinMove,
+    ScoreCommand, ScoreDialog, ServerCommand, ViewChange, WatermarkDialog,
 };
 use crate::decoding::ChainConfig;
 use crate::generation::{FinishReason, PaneSettings};
@@ -156,14 +156,7 @@ impl AppState {
             Command::ChangeView(change) => self.change_view(change),
 
             Command::Run(command) => return self.apply_to_runs(command),
-            Command::Listen(command) => {
-                let shows = command == ListenCommand::ShowRequests;
-                let mut effects = self.runs.listen(command, &mut self.notices);
-                if shows {
-                    effects.extend(self.show_page(Page::History));
-                }
-                return effects;
-            }
+            Command::Listen(command) => return self.apply_to_endpoint(command),
 
             Command::LoadEmbeddedModel => return self.load_model(ModelSource::Embedded),
             Command::Models(command) => return self.apply_to_models(command),

@@ -8,6 +8,7 @@ use super::{
 use crate::generation::{
     FinishReason, ModelInfo, PromptRecord, PromptText, PromptToken, ServedModel,
 };
+use crate::state::listening;
 use crate::state::models::open::Inspected;
 use crate::state::panes::pane::{Begun, Start};
 use crate::state::runs::RunContext;
@@ -166,6 +167,9 @@ impl AppState {
     }
 
     pub(super) fn on_progress(&mut self, progress: &Progress) -> Vec<Effect> {
+        if let Some(effects) = listening::note(self, progress) {
+            return effects;
+        }
         let has_branches = !self.branches.kept.texts().is_empty();
         let (runs, mut context) = self.runs_in_context();
         if let Some(effects) = runs.note_verification(progress, has_branches, &mut context) {
@@ -303,6 +307,7 @@ impl AppState {
         let was_running = self.is_running();
         self.runs.verification = None;
         self.runs.format_trial = None;
+        listening::stop_asking(self);
         for pane in self.panes.iter_mut().filter(|pane| pane.server().is_none()) {
             pane.status.finish(FinishReason::Failed {
                 error: "the engine stopped unexpectedly".to_owned(),

@@ -86,7 +86,8 @@ pub use lessons::{
     StepTexts, answers_csv,
 };
 pub use listening::{
-    ListenCommand, ListenRequest, ListenSettings, ListenStatus, Listening, RefusedRequest,
+    AnswerAgain, AskedAgain, ListenCommand, ListenRequest, ListenSettings, ListenStatus, Listening,
+    RefusedRequest,
 };
 pub(crate) use models::unix_time_secs;
 pub use models::{

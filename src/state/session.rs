@@ -3,12 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use super::branches::{KeptTexts, RunTexts, renumber};
-use super::listening::{of_request, write_again};
+use super::listening::{
+    ask_again, of_request, on_read, read_tasks, stop_asking, use_tasks, write_again,
+};
 use super::runs::{HiddenSession, what_if_words};
 use super::{
-    AppState, BranchTree, Command, Effect, MAX_PANES, Notice, Notices, OpenedRun, Pace, Page, Pane,
-    PaneId, PaneStatus, Panes, Prompt, RequestView, RunCommand, RunRequest, Settings, Undo,
-    unix_time_secs,
+    AppState, BranchTree, Command, Effect, ListenCommand, MAX_PANES, Notice, Notices, OpenedRun,
+    Pace, Page, Pane, PaneId, PaneStatus, Panes, Prompt, RequestView, RunCommand, RunRequest,
+    Settings, Undo, unix_time_secs,
 };
 use crate::export::json::{self, Branch, RunFile, RunHeader};
 use crate::generation::{FinishReason, Generation, GenerationId, PaneSettings, PromptForm};
@@ -62,6 +64,15 @@ impl AppState {
             }
             RunCommand::Close => self.close_run(),
             RunCommand::UseSettings => self.use_settings_of_run(),
+            RunCommand::AskAgain(files) => ask_again(self, files),
+            RunCommand::StopAsking => stop_asking(self),
+            RunCommand::ReadToAsk { file, run } => on_read(self, file, run),
+            RunCommand::UseAsTasks { files, tab } => read_tasks(self, files, tab),
+            RunCommand::TasksRead {
+                tasks,
+                tab,
+                n_unread,
+            } => use_tasks(self, tasks, tab, n_unread),
             RunCommand::WriteAgain => write_again(self),
             RunCommand::ShowRequestAs(_)
             | RunCommand::SetRequestField { .. }
@@ -92,6 +103,15 @@ impl AppState {
         let asked = run.as_ref().ok().and_then(|run| run.panes.first());
         let name = asked.map_or(file, |text| text.prompt.text.clone());
         self.show_run(&name, run.map(Box::new))
+    }
+
+    pub(super) fn apply_to_endpoint(&mut self, command: ListenCommand) -> Vec<Effect> {
+        let shows_requests = command == ListenCommand::ShowRequests;
+        let mut effects = self.runs.listen(command, &mut self.notices);
+        if shows_requests {
+            effects.extend(self.show_page(Page::History));
+        }
+        effects
     }
 
     pub(super) fn show_page(&mut self, page: Page) -> Vec<Effect> {

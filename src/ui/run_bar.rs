@@ -34,17 +34,26 @@ pub(super) fn run_bar_ui(
         if ui.add(close.name("Close the run")).clicked() {
             commands.push(Command::Run(RunCommand::Close));
         }
-        if opened.header.request.is_some() {
-            verify_ui(ui, state, commands);
-            write_again_ui(ui, commands);
+        let is_request = opened.header.request.is_some();
+        let adopt = if is_request {
+            "Continue from here"
         } else {
-            let adopt = Button::new("Use these settings").quiet();
-            let hint = "Keep this run’s prompt and settings, and continue from here";
-            if ui.add(adopt).on_hover_text(hint).clicked() {
-                commands.push(Command::Run(RunCommand::UseSettings));
-            }
+            "Use these settings"
+        };
+        let hint = "Keep this run’s prompt and settings, and continue from here";
+        if ui
+            .add(Button::new(adopt).quiet())
+            .on_hover_text(hint)
+            .clicked()
+        {
+            commands.push(Command::Run(RunCommand::UseSettings));
+        }
+        if !is_request {
             verify_in_ui(ui, state, commands);
-            verify_ui(ui, state, commands);
+        }
+        verify_ui(ui, state, commands);
+        if is_request {
+            write_again_ui(ui, commands);
         }
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             let (icon, _) = ui.allocate_exact_size(vec2(16.0, 16.0), egui::Sense::hover());

@@ -23,7 +23,7 @@ use super::paste_settings::paste_settings_ui;
 use super::path_dialog::path_dialog_ui;
 use super::popup_focus::PopupFocus;
 use super::prompt_card::{PromptCard, content_height};
-use super::run_bar::run_bar_ui;
+use super::run_bar::{RUN_BAR, run_bar_ui};
 use super::run_column::run_column_ui;
 use super::score_dialog::score_dialog_ui;
 use super::settings_dialog::settings_dialog_ui;
@@ -223,7 +223,12 @@ impl WindowUi {
         commands: &mut Vec<Command>,
     ) {
         if let Some(opened) = &state.runs.opened {
-            run_bar_ui(ui, layout.prompt, opened, state, commands);
+            let mut bar = layout.prompt;
+            if request_card(ui.max_rect(), state).is_some() {
+                // It goes on above the card.
+                bar.max.x += GAP + REQUEST_CARD;
+            }
+            run_bar_ui(ui, bar, opened, state, commands);
         } else {
             let mut prompt = child_ui(ui, layout.prompt, "prompt");
             let card = &mut self.prompt_card;
@@ -395,7 +400,10 @@ fn lesson_card(window: Rect, state: &AppState) -> Option<Rect> {
 fn request_card(window: Rect, state: &AppState) -> Option<Rect> {
     let has_room = window.width() >= MIN_CARD_WIDTH;
     let is_shown = state.page == Page::Write && has_room && state.opened_request().is_some();
-    is_shown.then(|| card_on_the_right(window, REQUEST_CARD))
+    is_shown.then(|| {
+        let card = card_on_the_right(window, REQUEST_CARD);
+        card.with_min_y(card.top() + RUN_BAR + GAP)
+    })
 }
 
 /// Returns the rectangle of a card of this width, below the top bar on the right.

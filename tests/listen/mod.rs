@@ -57,7 +57,7 @@ impl Endpoint {
                 };
             }
         };
-        let listener = Listener::open(0, model, wake).unwrap();
+        let listener = Listener::open(0, Some(model), wake).unwrap();
         let address = listener.address();
         let ends = Arc::new(AtomicBool::new(false));
         let (sender, answered) = sync_channel(10_000);

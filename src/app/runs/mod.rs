@@ -1,20 +1,20 @@
 //! The folder in which runs are kept: one file per run, written atomically. A second, empty file
 //! marks a pinned run, and deleted runs are moved to a subfolder.
 
+mod answers;
+
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, UNIX_EPOCH};
 
-use crate::export::json::{self, Form, RunFile, RunHeader};
+use self::answers::{answer_run, held, read_tasks, read_to_ask};
+use crate::export::json::{Form, RunFile, RunHeader};
 use crate::export::{
     ResultSummary, read_result, read_run, read_summary, read_text, remove_stale_temporaries,
-    summary_of, write_atomically, write_result, write_run,
+    write_atomically, write_result, write_run,
 };
-use crate::generation::Generation;
 use crate::generation::formatting::io_words;
-use crate::interop::api::RecordedRequest;
 use crate::interop::{Messages, MessagesError};
 use crate::lab::{LabResult, LabTab, ResultFacts};
 use crate::state::{Command, HistoryLimits, KeptRun, RunCommand, RunRequest, RunTexts};
@@ -104,6 +104,8 @@ fn answer_in(folder: &Path, request: RunRequest, kept: Option<ToKeep>) -> RunCom
     let (title, changed) = match request {
         RunRequest::Read(path) => return read(&path),
         RunRequest::ReadKept(file) => return named_by_prompt(read(&folder.join(file))),
+        RunRequest::ReadToAsk { file, content } => return read_to_ask(folder, file, content),
+        RunRequest::ReadTasks { runs, tab } => return read_tasks(folder, runs, tab),
         RunRequest::List => {
             return RunCommand::Listed(list(folder).map_err(|error| {
                 let (error, path) = (io_words(&error), folder.display());
@@ -309,46 +311,6 @@ fn keep(folder: &Path, kept: TextsToKeep, finished_at: u64, limits: HistoryLimit
     let run = kept.texts.into_run(header);
     let written = fs::create_dir_all(folder).and_then(|()| write_run(&path, &run, Form::default()));
     kept_in(folder, &path, limits, written)
-}
-
-/// Returns the run that answers a program’s request, and a name for its file. The process id keeps two
-/// windows apart.
-fn answer_run(
-    texts: Vec<Generation>,
-    request: RecordedRequest,
-    finished_at: u64,
-) -> (String, RunFile) {
-    static N_ANSWERS: AtomicU64 = AtomicU64::new(0);
-    let number = N_ANSWERS.fetch_add(1, Ordering::Relaxed);
-    let process = std::process::id();
-    let file = format!("answer-{finished_at}-{process}-{number}{ENDING}");
-    let header = RunHeader {
-        finished_at: Some(finished_at),
-        request: Some(request),
-        ..RunHeader::default()
-    };
-    let run = RunFile {
-        header,
-        panes: texts,
-        ..RunFile::default()
-    };
-    (file, run)
-}
-
-/// Returns the run that answers a program’s request as it is held in memory.
-fn held(texts: Vec<Generation>, request: RecordedRequest, finished_at: u64) -> RunCommand {
-    let (file, run) = answer_run(texts, request, finished_at);
-    let content = json::write_run(&run, Form::default());
-    RunCommand::Held {
-        run: KeptRun {
-            file,
-            kept_at: finished_at,
-            n_bytes: content.len() as u64,
-            pinned: false,
-            summary: summary_of(&content).map_err(|error| error.to_string()),
-            held: Some(content.into()),
-        },
-    }
 }
 
 /// Returns the name of the file of an experiment's results. The process id keeps two windows apart.

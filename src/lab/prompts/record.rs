@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::figures::checks::{Check, Verdict};
 use super::figures::statistics::{Interval, ShareEstimate};
-use super::figures::tasks::TaskPrompt;
+use super::figures::tasks::{TaskMessage, TaskPrompt};
 use super::figures::{
     DrawnSettings, JudgedAnswer, JudgedPane, SweepReading, TaskResults, TaskSweep, TasksReading,
 };
@@ -295,11 +295,19 @@ fn answer_json(answer: &JudgedAnswer) -> Value {
 fn prompt_json(prompt: &TaskPrompt) -> Value {
     match prompt {
         TaskPrompt::Text { text, .. } => json!(text),
-        TaskPrompt::Messages(messages) => messages
-            .iter()
-            .map(|message| json!({"role": message.role.name(), "content": message.content}))
-            .collect(),
+        TaskPrompt::Messages { messages, .. } => messages.iter().map(message_json).collect(),
     }
+}
+
+fn message_json(message: &TaskMessage) -> Value {
+    let mut json = json!({"role": message.role.name(), "content": message.content});
+    if let Some(fields) = json.as_object_mut() {
+        let calls = Some(&message.tool_calls).filter(|calls| !calls.is_empty());
+        fields.extend(calls.map(|calls| ("tool_calls".to_owned(), json!(calls))));
+        let id = message.call.tool_call_id.as_ref();
+        fields.extend(id.map(|id| ("tool_call_id".to_owned(), json!(id))));
+    }
+    json
 }
 
 fn why(answer: &JudgedAnswer) -> Option<&str> {

@@ -88,6 +88,7 @@ fn rows() -> Vec<Row> {
         ),
         Written("1–4, 0", "in the blind test: pick a text, or none"),
         From(Action::ShowTab(first_tab), Action::ShowTab(last_tab)),
+        Of(vec![Action::ShowModels]),
         Of(vec![Action::OpenRun]),
         Of(vec![Action::VerifyRun]),
         Written(

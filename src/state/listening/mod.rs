@@ -3,10 +3,10 @@
 //! The endpoint itself belongs to the window’s application, which reports here what happens.
 
 mod again;
+mod asked_again;
 mod opened;
 mod refused;
-#[cfg(test)]
-mod tests;
+mod tasks;
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -14,8 +14,11 @@ use std::net::SocketAddr;
 use serde::{Deserialize, Serialize};
 
 pub(in crate::state) use self::again::write_again;
+pub use self::asked_again::{AnswerAgain, AskedAgain};
+pub(in crate::state) use self::asked_again::{ask_again, note, on_read, stop_asking};
 pub(in crate::state) use self::opened::of_request;
 pub use self::refused::RefusedRequest;
+pub(in crate::state) use self::tasks::{read_tasks, use_tasks};
 use crate::interop::api::ApiModel;
 use crate::listen::{AnsweredRequest, ListenError, OpenRequest, Outcome};
 use crate::state::{
@@ -74,6 +77,8 @@ pub struct Listening {
     pub open: Vec<OpenRequest>,
     /// The requests for which nothing was written, the latest first.
     pub refused: VecDeque<RefusedRequest>,
+    /// The requests that are asked again.
+    pub again: AskedAgain,
     /// How many requests there were since the window was opened, without those that are open.
     n_closed: usize,
     /// The model that answers.
@@ -122,6 +127,7 @@ impl Listening {
             status: ListenStatus::Off,
             open: Vec::new(),
             refused: VecDeque::new(),
+            again: AskedAgain::default(),
             n_closed: 0,
             model: None,
         }
@@ -158,9 +164,8 @@ impl Listening {
     /// Returns a command that asks something, to try it.
     pub fn test(&self) -> Option<String> {
         let url = self.url()?;
-        Some(format!(
-            "curl {url}/completions -d '{{\"prompt\": \"Once upon a time\", \"max_tokens\": 40}}'"
-        ))
+        let body = r#"{"prompt": "Once upon a time", "max_tokens": 40}"#;
+        Some(format!("curl {url}/completions -d '{body}'"))
     }
 
     /// Returns the model that answers, or would if the endpoint were open.

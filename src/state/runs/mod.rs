@@ -7,6 +7,7 @@ mod other_formats;
 mod verification;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -173,6 +174,28 @@ pub enum RunCommand {
     /// Stop verifying, or drop the result.
     EndVerification,
 
+    /// Answer the requests of these runs again, and compare.
+    AskAgain(Vec<String>),
+    /// Stop answering them.
+    StopAsking,
+    /// A run was read to be answered again.
+    ReadToAsk {
+        file: String,
+        run: Result<Box<RunFile>, String>,
+    },
+    /// Ask the prompts of these runs as the tasks of an experiment.
+    UseAsTasks {
+        files: Vec<String>,
+        tab: LabTab,
+    },
+    /// The prompts of runs were read as tasks, a line each.
+    TasksRead {
+        tasks: String,
+        tab: LabTab,
+        /// How many runs could not be read.
+        n_unread: usize,
+    },
+
     /// Select a run of the history.
     Select(String),
     /// Pin a run, so that it is kept whatever the limits say, or unpin it.
@@ -246,6 +269,16 @@ pub enum RunRequest {
         /// Whether they are written to the folder, rather than returned.
         in_history: bool,
         limits: HistoryLimits,
+    },
+    /// Read a run to answer its request again, unless this is its content.
+    ReadToAsk {
+        file: String,
+        content: Option<Arc<[u8]>>,
+    },
+    /// Read the prompts of these runs as tasks. Some are held in memory.
+    ReadTasks {
+        runs: Vec<(String, Option<Arc<[u8]>>)>,
+        tab: LabTab,
     },
     /// Read what the history shows of each run.
     List,

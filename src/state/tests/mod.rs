@@ -9,6 +9,7 @@ mod hub;
 pub(crate) mod lesson_kinds;
 pub(crate) mod lessons;
 mod letters;
+pub(crate) mod listening;
 pub(crate) mod local_models;
 mod models;
 mod outside;

@@ -46,6 +46,7 @@ fn kept(file: &str, prompt: &str, finished_at: u64) -> KeptRun {
         kept_at: finished_at,
         n_bytes: 1_000_000,
         pinned: false,
+        held: None,
         summary: Ok(crate::export::RunSummary {
             prompt: prompt.to_owned(),
             model: format!("Model {prompt}"),

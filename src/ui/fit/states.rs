@@ -4,15 +4,18 @@ use crate::decoding::filters::TopP;
 use crate::decoding::{ChainConfig, Filter};
 use crate::export::{PaneSummary, RunSummary};
 use crate::generation::{ChatSupport, TemplateSwitch};
+use crate::interop::api::Usage;
 use crate::lab::LabTab;
 use crate::lessons::built_in;
 use crate::state::tests::lesson_kinds::{answer_well, begin_kinds, next_question};
+use crate::state::tests::listening::{held, listening, open, opened, refused};
 use crate::state::tests::servers::with_server_problems;
 use crate::state::tests::{asked, branched, loaded_with, ready, write};
 use crate::state::{
     AppState, BranchCommand, BranchesView, Command, DockTab, HelpTab, KeptRun, LessonCommand,
-    ModelsCommand, ModelsTab, Notice, Pace, Page, PaletteCommand, PasteCommand, PathPurpose, Pin,
-    PromptMode, RunCommand, ScoreCommand, ServerCommand, SettingsTab, SystemFolders,
+    ListenCommand, ModelsCommand, ModelsTab, Notice, Pace, Page, PaletteCommand, PasteCommand,
+    PathPurpose, Pin, PromptMode, RunCommand, ScoreCommand, ServerCommand, SettingsTab,
+    SystemFolders,
 };
 
 /// A state of the window, and the controls that are pressed in it, in order.
@@ -98,6 +101,7 @@ fn history() -> AppState {
         kept_at: 1_000_000,
         n_bytes: 123_456,
         pinned: file == "a",
+        held: None,
         summary: Ok(RunSummary {
             title: None,
             finished_at: Some(1_000_000),
@@ -130,6 +134,23 @@ fn history() -> AppState {
     ];
     state.apply(Command::Run(RunCommand::Listed(Ok(runs))));
     state.apply(Command::Run(RunCommand::ShowPage(Page::History)));
+    state
+}
+
+fn requests() -> AppState {
+    let mut state = listening();
+    state.apply(Command::Run(RunCommand::Listed(Ok(Vec::new()))));
+    state.apply(Command::Run(RunCommand::Held { run: held("a") }));
+    let refusals = vec![refused(1), refused(2)];
+    state.apply(Command::Listen(ListenCommand::Answered(refusals)));
+    let writing = Usage {
+        n_prompt: 2_004,
+        n_cached: 1_988,
+        n_written: 23,
+    };
+    let opened = vec![open(3, Some(writing)), open(4, None)];
+    state.apply(Command::Listen(ListenCommand::Changed(opened)));
+    state.apply(Command::Listen(ListenCommand::ShowRequests));
     state
 }
 
@@ -182,6 +203,14 @@ pub(super) fn scenes() -> Vec<Scene> {
             state
         }),
         Scene::new("history", history),
+        Scene::new("requests", requests),
+        Scene::new("no requests", || {
+            let mut state = listening();
+            state.apply(Command::Run(RunCommand::Listed(Ok(Vec::new()))));
+            state.apply(Command::Listen(ListenCommand::ShowRequests));
+            state
+        }),
+        Scene::new("an opened request", opened),
         Scene::new("empty history", || {
             let mut state = ready();
             state.apply(Command::Run(RunCommand::Listed(Ok(Vec::new()))));

@@ -172,7 +172,7 @@ fn earlier_ui(ui: &mut Ui, earlier: &EarlierRequest) {
     let at = phrase(earlier.asked_at, unix_time_secs());
     let Some(Parting { before, now, then }) = &earlier.parting else {
         let words = format!(
-            "It begins with all that the request of {at} and its answer have, {}.",
+            "It repeats an earlier request and its answer ({at}), {}, and goes on from there.",
             counted(earlier.n_common, "token")
         );
         ui.add(Label::new(Face::Small.text(words).color(theme.text_2)).wrap());
@@ -187,8 +187,8 @@ fn earlier_ui(ui: &mut Ui, earlier: &EarlierRequest) {
     append(now, theme.text_1);
     ui.add(Label::new(job).wrap());
     let words = format!(
-        "Up to here it is the request of {at}, which goes on with ‘{}’. What changes costs least at \
-         the end.",
+        "Until then it repeats an earlier request ({at}), which goes on with ‘{}’. What changes \
+         costs least at the end.",
         then.trim()
     );
     ui.add(Label::new(Face::Small.text(words).color(theme.text_2)).wrap());

@@ -15,9 +15,10 @@ use crate::design::widgets::{Button, ControlColors, focus_ring, paint_fill};
 use crate::export::AskedSummary;
 use crate::generation::formatting::{counted, grouped};
 use crate::interop::api::{EarlierRequest, Usage};
+use crate::lab::LabTab;
 use crate::state::{
-    AppState, Command, KeptRun, ListenCommand, RefusedRequest, RunCommand, capitalize,
-    unix_time_secs,
+    AnswerAgain, AppState, AskedAgain, Command, KeptRun, ListenCommand, RefusedRequest, RunCommand,
+    capitalize, unix_time_secs,
 };
 use crate::ui::listening::reuse_bar;
 
@@ -42,6 +43,8 @@ enum State {
     Open,
     Done,
     Cut,
+    /// It was answered differently when it was asked again.
+    Differs,
     Refused,
 }
 
@@ -76,6 +79,7 @@ pub(super) fn requests_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Comm
     if closed.is_empty() && listening.open.is_empty() {
         return empty_ui(ui, state, commands);
     }
+    actions_ui(ui, &closed, &listening.again, commands);
     let now = unix_time_secs();
     let shown = history.shown().map(|run| run.file.clone());
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
@@ -101,7 +105,10 @@ pub(super) fn requests_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Comm
                 last_heading = heading;
             }
             match one {
-                Closed::Answered(run) => answered_ui(ui, run, time, shown.as_ref(), commands),
+                Closed::Answered(run) => {
+                    let again = listening.again.result(&run.file);
+                    answered_ui(ui, (run, again), time, shown.as_ref(), commands);
+                }
                 Closed::Refused(refused) => {
                     row_ui(ui, &refused_row(refused, time), None);
                 }
@@ -110,9 +117,50 @@ pub(super) fn requests_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Comm
     });
 }
 
+/// Draws what can be done with all the requests that are listed.
+fn actions_ui(ui: &mut Ui, closed: &[Closed<'_>], again: &AskedAgain, commands: &mut Vec<Command>) {
+    let answered = closed.iter().filter_map(|one| match one {
+        Closed::Answered(run) => Some(run.file.clone()),
+        Closed::Refused(_) => None,
+    });
+    let files: Vec<String> = answered.collect();
+    ui.horizontal(|ui| {
+        ui.set_height(32.0);
+        ui.add_space(12.0);
+        let n_requests = counted(closed.len(), "request");
+        ui.label(Face::Small.text(n_requests).color(Theme::of(ui).text_3));
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            ui.add_space(8.0);
+            let tasks = Button::new("Use as tasks…").quiet().icon(Icon::List);
+            let hint = "Ask all listed requests in several settings, and judge the answers";
+            let response = ui.add_enabled(!files.is_empty(), tasks).on_hover_text(hint);
+            if response.clicked() {
+                let (files, tab) = (files.clone(), LabTab::Prompts);
+                commands.push(Command::Run(RunCommand::UseAsTasks { files, tab }));
+            }
+            if again.is_running() {
+                if ui.add(Button::new("Stop asking").quiet().icon(Icon::Stop)).clicked() {
+                    commands.push(Command::Run(RunCommand::StopAsking));
+                }
+            } else {
+                let ask = Button::new("Ask them again").quiet().icon(Icon::Again);
+                let hint = "Answer all listed requests again with the model that is loaded now, and \
+                            compare the answers token by token";
+                let response = ui.add_enabled(!files.is_empty(), ask).on_hover_text(hint);
+                if response.clicked() {
+                    commands.push(Command::Run(RunCommand::AskAgain(files)));
+                }
+            }
+            if let Some(words) = again.words() {
+                ui.label(Face::Small.text(words).color(Theme::of(ui).text_2));
+            }
+        });
+    });
+}
+
 fn answered_ui(
     ui: &mut Ui,
-    run: &KeptRun,
+    (run, again): (&KeptRun, Option<&AnswerAgain>),
     time: String,
     shown: Option<&String>,
     commands: &mut Vec<Command>,
@@ -126,8 +174,14 @@ fn answered_ui(
         asked: &name,
         program: program_name(asked.request.program.as_deref()),
         usage: Some(asked.usage),
-        words: reuse_words(asked.usage, asked.request.earlier.as_ref()),
-        state: answered_state(asked),
+        words: match again {
+            Some(again) => format!("Asked again: {}", again.words),
+            None => reuse_words(asked.usage, asked.request.earlier.as_ref()),
+        },
+        state: match again {
+            Some(AnswerAgain { is_same: false, .. }) => (State::Differs, "Different".to_owned()),
+            _ => answered_state(asked),
+        },
     };
     let response = row_ui(ui, &row, Some(shown == Some(&run.file)));
     if response.clicked() {
@@ -285,6 +339,7 @@ fn paint_state(ui: &Ui, (state, words): &(State, String), at: Pos2) {
         State::Open => (None, theme.text_1),
         State::Done => (Some(Icon::Check), theme.text_2),
         State::Cut => (Some(Icon::Cut), theme.text_2),
+        State::Differs => (Some(Icon::Fork), theme.changed),
         State::Refused => (Some(Icon::Close), theme.error),
     };
     let square = Rect::from_min_size(pos2(at.x, at.y + 1.0), vec2(14.0, 14.0));

@@ -23,10 +23,9 @@ pub(in crate::ui) const MIN_WIDTH: f32 = 1100.0;
 const ROW: f32 = 30.0;
 
 /// The fields that are listed even if the program did not send them, with what that means.
-const USUAL: [(&str, &str); 7] = [
+const USUAL: [(&str, &str); 6] = [
     ("temperature", "so 1"),
     ("top_p", "so 1"),
-    ("max_completion_tokens", "so up to the end of the context"),
     ("seed", "so a random one"),
     ("stop", "so none"),
     ("frequency_penalty", "so 0"),
@@ -153,7 +152,10 @@ fn field_ui(
             |ui| match (number, now.and_then(Value::as_f64)) {
                 (Some((_, speed)), Some(mut value)) => {
                     let before = value;
-                    let drag = DragValue::new(&mut value).speed(*speed).max_decimals(3);
+                    let drag = DragValue::new(&mut value)
+                        .speed(*speed)
+                        .max_decimals(3)
+                        .custom_formatter(|value, _| rounded(value).to_string());
                     let field = ui.add(drag).accessible_name(name);
                     if sent != now {
                         let y = field.rect.bottom() - 1.0;

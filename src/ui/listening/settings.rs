@@ -15,6 +15,9 @@ const MEANING: &str = "Programs on this computer can reach it, and nothing else 
 /// The space before the rows below the switch, in points.
 const INDENT: f32 = 24.0;
 
+/// The width of the address, in points.
+const ADDRESS: f32 = 226.0;
+
 /// Draws the switch and, if it is on, the address and the choices.
 pub(in crate::ui) fn settings_ui(
     ui: &mut Ui,
@@ -26,7 +29,6 @@ pub(in crate::ui) fn settings_ui(
         ui.set_height(32.0);
         let (icon, _) = ui.allocate_exact_size(egui::vec2(16.0, 16.0), egui::Sense::hover());
         Icon::Listen.paint(ui.painter(), icon.shrink(1.0), Theme::of(ui).text_2);
-        ui.add_space(INDENT - 16.0);
         ui.label(
             Face::Body
                 .text("Listen for requests")
@@ -43,28 +45,36 @@ pub(in crate::ui) fn settings_ui(
         left: INDENT as i8,
         ..egui::Margin::ZERO
     };
-    egui::Frame::new().inner_margin(margin).show(ui, |ui| {
-        ui.spacing_mut().item_spacing.y = 6.0;
-        match listening.status.clone() {
-            ListenStatus::Off | ListenStatus::Opening => {
-                sentence_ui(
-                    ui,
-                    "Other programs can then ask this model, as they ask OpenAI’s API.",
-                );
-                port_ui(ui, listening);
-            }
-            ListenStatus::Failed { error, next_port } => {
-                failure_ui(ui, &error, next_port, &mut send);
-                port_ui(ui, listening);
-            }
-            ListenStatus::On { .. } => {
-                address_ui(ui, listening, &mut send);
-                sentence_ui(ui, MEANING);
-                keep_ui(ui, listening, &mut send);
-            }
-        }
-        start_ui(ui, listening);
+    // A menu justifies what it holds, which would stretch sentences.
+    let frame = egui::Frame::new().inner_margin(margin);
+    let rows = Layout::top_down(Align::Min);
+    frame.show(ui, |ui| {
+        ui.with_layout(rows, |ui| rows_ui(ui, listening, commands))
     });
+}
+
+fn rows_ui(ui: &mut Ui, listening: &mut Listening, commands: &mut Vec<Command>) {
+    let mut send = |command| commands.push(Command::Listen(command));
+    ui.spacing_mut().item_spacing.y = 6.0;
+    match listening.status.clone() {
+        ListenStatus::Off | ListenStatus::Opening => {
+            sentence_ui(
+                ui,
+                "Other programs can then ask this model, as they ask OpenAI’s API.",
+            );
+            port_ui(ui, listening);
+        }
+        ListenStatus::Failed { error, next_port } => {
+            failure_ui(ui, &error, next_port, &mut send);
+            port_ui(ui, listening);
+        }
+        ListenStatus::On { .. } => {
+            address_ui(ui, listening, &mut send);
+            sentence_ui(ui, MEANING);
+            keep_ui(ui, listening, &mut send);
+        }
+    }
+    start_ui(ui, listening);
 }
 
 fn sentence_ui(ui: &mut Ui, words: &str) {
@@ -92,9 +102,8 @@ fn address_ui(ui: &mut Ui, listening: &Listening, send: &mut impl FnMut(ListenCo
     };
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 6.0;
-        let width = ui.available_width() - 34.0;
         field_frame(ui).show(ui, |ui| {
-            ui.set_width(width - 16.0);
+            ui.set_width(ADDRESS);
             ui.add(Label::new(Face::Code.text(url).color(Theme::of(ui).text_1)).truncate());
         });
         if icon_button(ui, Icon::Copy, "Copy the address").clicked() {
@@ -105,7 +114,7 @@ fn address_ui(ui: &mut Ui, listening: &Listening, send: &mut impl FnMut(ListenCo
 
 fn keep_ui(ui: &mut Ui, listening: &Listening, send: &mut impl FnMut(ListenCommand)) {
     row_ui(ui, "Keep requests", |ui| {
-        for (keeps, word) in [(false, "until the window closes"), (true, "in History")] {
+        for (keeps, word) in [(false, "until closed"), (true, "in History")] {
             let is_chosen = listening.settings.keeps == keeps;
             if switch_part(ui, word, is_chosen).clicked() {
                 send(ListenCommand::Keep(keeps));

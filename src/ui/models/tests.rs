@@ -229,6 +229,7 @@ fn a_load_can_be_cancelled_from_the_top_bar_or_from_its_row() {
     window.run_steps(2);
     window.get_by_label("Cancel loading");
     press(&mut window, "Model: Loading 46 %");
+    press(&mut window, "Models…");
     window.get_by_label("Cancel Quartet Stories");
     window.state_mut().on_event(Event::LoadingCancelled);
     window.run_steps(2);
@@ -260,6 +261,7 @@ fn a_model_with_limited_features_says_so_in_the_top_bar_and_in_its_row() {
     let mut window = window_of(vec2(1280.0, 800.0), state);
     window.get_by_label_contains("candle-transformers").click();
     window.run_steps(4);
+    press(&mut window, "Models…");
     window.get_by_label_contains("panes decode one at a time");
 }
 

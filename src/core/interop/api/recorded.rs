@@ -122,6 +122,11 @@ impl EarlierRequest {
             }
         }
         let (n_common, asked_at, tokens) = found?;
+        // A template and a tokenizer begin every text alike.
+        let common = prompt.tokens.get(..n_common).unwrap_or_default();
+        if vocabulary.visible_text(common).trim().is_empty() {
+            return None;
+        }
         let parting = prompt.tokens.get(n_common).zip(tokens.get(n_common));
         let text = |token: TokenId| vocabulary.piece(token).to_string();
         Some(Self {

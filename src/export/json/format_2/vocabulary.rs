@@ -79,7 +79,8 @@ impl PieceEntry {
 }
 
 /// Lists the tokens that occur in these generations of one model, ordered by id, or the whole
-/// vocabulary if a step recorded the logit of every token. The pieces are those of `vocabulary`.
+/// vocabulary if a step recorded the logit of every token. The pieces are those of `vocabulary`, or of
+/// another text: that of a text from a file knows only the tokens of the file.
 pub(super) fn entries_of(
     vocabulary: &Vocabulary,
     generations: &[&Generation],
@@ -92,7 +93,21 @@ pub(super) fn entries_of(
     } else {
         generations.iter().flat_map(|one| named_by(one)).collect()
     };
-    let entry = |id| Entry::new(id, &vocabulary.piece(id));
+    let mut vocabularies = vec![vocabulary];
+    for text in generations {
+        if !vocabularies
+            .iter()
+            .any(|known| std::ptr::eq(*known, &*text.vocabulary))
+        {
+            vocabularies.push(&text.vocabulary);
+        }
+    }
+    let knows = |known: &&&Vocabulary, id| known.agrees(id, &known.piece(id)).is_some();
+    let piece = |id| {
+        let known = vocabularies.iter().find(|known| knows(known, id));
+        known.unwrap_or(&vocabulary).piece(id)
+    };
+    let entry = |id| Entry::new(id, &piece(id));
     ids.into_iter().map(entry).collect()
 }
 
@@ -137,4 +152,26 @@ pub(super) fn vocabulary_of(entries: Vec<Entry>) -> Result<Vocabulary, ParseErro
         pieces.push(entry.into_piece());
     }
     Ok(Vocabulary::new(pieces))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::export::json::{Form, RunHeader, parse, write};
+    use crate::generation::Generation;
+    use crate::generation::testing::generation;
+
+    fn written(texts: &[&Generation]) -> Vec<Generation> {
+        parse(&write(&RunHeader::default(), texts, Form::default())).unwrap()
+    }
+
+    #[test]
+    fn a_text_keeps_its_pieces_beside_one_from_a_file_with_fewer_tokens() {
+        let from_file = written(&[&generation(&[(" the", 0.5)])]).remove(0);
+        let beside = generation(&[(" zebra", 0.25)]);
+        let token = beside.steps[0].token;
+        assert_ne!(from_file.vocabulary.piece(token), beside.steps[0].piece);
+        let read = written(&[&from_file, &beside]);
+        assert_eq!(read[1].text(), " zebra");
+        assert_eq!(read[1].steps[0].piece, beside.steps[0].piece);
+    }
 }

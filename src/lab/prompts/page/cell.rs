@@ -116,7 +116,7 @@ pub(super) fn task_ui(ui: &mut Ui, results: &TaskResults, task: usize) {
     };
     let text = match &own.prompt {
         TaskPrompt::Text { text, .. } => text.as_str(),
-        TaskPrompt::Messages(messages) => messages.last().map_or("", |last| &last.content),
+        TaskPrompt::Messages { messages, .. } => messages.last().map_or("", |last| &last.content),
     };
     let text = text.trim_end();
     // The end of a long prompt is what is asked.

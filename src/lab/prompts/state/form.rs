@@ -12,10 +12,12 @@ use crate::analysis::sweep::{Axis, Parameter};
 use crate::decoding::FilterKind;
 use crate::export::read_text_at_most;
 use crate::generation::formatting::io_words;
-use crate::generation::{ChatMessage, ChatSettings, Limits, PromptForm, PromptText};
+use crate::generation::{ChatSettings, ChatTools, Limits, PromptForm, PromptText};
 use crate::lab::prompts::TaskText;
 use crate::lab::prompts::figures::checks::{Answer, Check, Verdict, exact_texts};
-use crate::lab::prompts::figures::tasks::{N_MAX_BYTES, Role, Task, TaskFile, TaskPrompt};
+use crate::lab::prompts::figures::tasks::{
+    N_MAX_BYTES, Role, Task, TaskFile, TaskMessage, TaskPrompt,
+};
 use crate::lab::{AxisForm, SavedAxis};
 
 /// The numbers that the form begins with.
@@ -262,7 +264,7 @@ pub(in crate::lab::prompts) fn task_text(
     };
     let Some(prompt) = prompt_of(&task.prompt, form) else {
         return Err(format!(
-            "Line {}: its last message is not the user’s, or a system message is not the first",
+            "Line {}: its last message is not the user’s or a tool’s, or a system message is not the first",
             task.line
         ));
     };
@@ -276,31 +278,50 @@ fn prompt_of(prompt: &TaskPrompt, form: &PromptForm) -> Option<PromptText> {
         PromptForm::Chat(settings) => Some(settings.clone()),
         PromptForm::Raw => None,
     };
-    let (messages, settings) = match (prompt, settings) {
+    let (messages, tools, settings) = match (prompt, settings) {
         (TaskPrompt::Text { text, .. }, None) => return Some(PromptText::raw(text)),
         (TaskPrompt::Text { text, system }, Some(settings)) => {
-            let system = system.clone().or(settings.system);
-            let settings = ChatSettings { system, ..settings };
+            let settings = ChatSettings {
+                system: system.clone().or(settings.system),
+                tools: ChatTools {
+                    answered_call: None,
+                    ..settings.tools
+                },
+                ..settings
+            };
             return Some(PromptText::chat_with(text, settings));
         }
-        (TaskPrompt::Messages(messages), settings) => (messages.as_slice(), settings),
+        (TaskPrompt::Messages { messages, tools }, settings) => {
+            (messages.as_slice(), tools, settings)
+        }
     };
     let (system, messages) = match messages {
         [system, rest @ ..] if system.role == Role::System => (Some(&system.content), rest),
         messages => (None, messages),
     };
     let (last, earlier) = messages.split_last()?;
-    let earlier = earlier.iter().map(|message| match message.role {
-        Role::User => Some(ChatMessage::user(&message.content)),
-        Role::Assistant => Some(ChatMessage::assistant(&message.content)),
-        Role::System => None,
-    });
+    let answered_call = (last.role == Role::Tool).then(|| last.call.clone());
+    if last.role != Role::User && answered_call.is_none() {
+        return None;
+    }
+    let own = settings.unwrap_or_default();
     let settings = ChatSettings {
         system: system.cloned(),
-        history: earlier.collect::<Option<_>>()?,
-        ..settings.unwrap_or_default()
+        history: earlier
+            .iter()
+            .map(TaskMessage::chat_message)
+            .collect::<Option<_>>()?,
+        tools: ChatTools {
+            definitions: if tools.is_empty() {
+                own.tools.definitions
+            } else {
+                tools.clone()
+            },
+            answered_call,
+        },
+        kwargs: own.kwargs,
     };
-    (last.role == Role::User).then(|| PromptText::chat_with(&last.content, settings))
+    Some(PromptText::chat_with(&last.content, settings))
 }
 
 /// What the form keeps across restarts.

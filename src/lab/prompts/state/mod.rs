@@ -163,6 +163,11 @@ impl Experiment for PromptsTab {
         self.use_source(TaskSource::File(path));
     }
 
+    fn use_text(&mut self, text: String) {
+        self.form.typed = text;
+        self.use_source(TaskSource::Typed);
+    }
+
     fn settings(&self) -> PromptsSettings {
         (&self.form).into()
     }

@@ -68,7 +68,8 @@ fn what_cannot_run_again_is_refused() {
     });
     refuses(&judged(), LabTab::Prompts, |json| {
         let assistant = serde_json::json!([{"role": "Assistant", "content": "Yes"}]);
-        json["results"]["tasks"][0]["prompt"] = serde_json::json!({ "Messages": assistant });
+        json["results"]["tasks"][0]["prompt"] =
+            serde_json::json!({ "Messages": { "messages": assistant } });
     });
     let mut other = reopened(&judged(), LabTab::Prompts);
     let run = other.lab.prompts.runs.table.as_mut().unwrap();

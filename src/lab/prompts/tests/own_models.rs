@@ -199,7 +199,12 @@ fn a_list_waits_for_models_that_are_loading() {
     use_other(&mut state, &[1], PaneModelUpdate::Loading { fraction: 0.5 });
     let reason = blocking_reason(&state).unwrap();
     assert_eq!(reason, "B: its model is still loading");
-    use_other(&mut state, &[0, 1, 2, 3], failed());
+    for pane in [0, 2, 3].map(|place: usize| state.panes[place].id) {
+        let choose = PaneModelCommand::Choose(pane, Some(other().into()));
+        state.apply(Command::PaneModel(choose));
+    }
+    let (source, update) = (other(), failed());
+    state.on_event(Event::PaneModel { source, update });
     let reason = blocking_reason(&state).unwrap();
     assert_eq!(reason, "A: its model could not be loaded");
 }

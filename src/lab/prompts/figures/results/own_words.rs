@@ -63,7 +63,7 @@ fn equal(pairs: impl Iterator<Item = (char, char)>) -> usize {
 fn text(task: &Task) -> &str {
     match &task.prompt {
         TaskPrompt::Text { text, .. } => text,
-        TaskPrompt::Messages(messages) => {
+        TaskPrompt::Messages { messages, .. } => {
             let mut users = messages.iter().rev();
             let last = users.find(|message| message.role == Role::User);
             last.or(messages.last()).map_or("", |last| &last.content)

@@ -171,7 +171,7 @@ fn from_template(
 fn own_prompt(file: &TaskFile, row: &Row) -> Result<TaskPrompt, TaskError> {
     let (prefix, suffix) = &row.around;
     match &row.prompt {
-        Some(TaskPrompt::Messages(messages)) => Ok(TaskPrompt::Messages(messages.clone())),
+        Some(messages @ TaskPrompt::Messages { .. }) => Ok(messages.clone()),
         Some(TaskPrompt::Text { text, .. }) => Ok(TaskPrompt::Text {
             text: format!("{prefix}{text}{suffix}"),
             system: row.system.as_ref().map(|(_, system)| system.clone()),

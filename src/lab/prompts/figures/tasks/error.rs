@@ -87,7 +87,7 @@ pub enum TaskMistake {
     #[error("there is no column ‘{name}’{}", listed(columns))]
     UnknownColumn { name: String, columns: Vec<String> },
 
-    #[error("‘{role}’ is no role; write ‘system’, ‘user’ or ‘assistant’")]
+    #[error("‘{role}’ is no role; write ‘system’, ‘user’, ‘assistant’ or ‘tool’")]
     UnknownRole { role: String },
 
     #[error("‘{field}’ must be {expected}")]

@@ -6,7 +6,7 @@ use super::super::checks::{Check, CheckError, json_mistake};
 use super::check_cache::CheckCache;
 use super::columns::Columns;
 use super::json_path::{Step, locate, locate_char, skip_space, value_at};
-use super::messages::messages;
+use super::messages::{messages, tools};
 use super::place::Lines;
 use super::{ReadRows, Role, Row, TaskError, TaskMessage, TaskMistake, TaskPrompt};
 
@@ -205,14 +205,20 @@ fn prompt(object: &Map<String, Value>) -> Result<Option<TaskPrompt>, Fault> {
             let mistake = TaskMistake::TwoOf { first, second };
             return Err(Fault::at(vec![Step::Key(second)], mistake));
         }
-        return Ok(Some(TaskPrompt::Messages(messages("messages", list)?)));
+        return Ok(Some(TaskPrompt::Messages {
+            messages: messages("messages", list)?,
+            tools: tools(object)?,
+        }));
     }
     let other = |name| object.get(name).and_then(Value::as_str);
     if let Some(text) = own.or_else(|| other("question")).or_else(|| other("input")) {
         return Ok(Some(TaskPrompt::text(text)));
     }
     match object.get("input") {
-        Some(list @ Value::Array(_)) => Ok(Some(TaskPrompt::Messages(messages("input", list)?))),
+        Some(list @ Value::Array(_)) => Ok(Some(TaskPrompt::Messages {
+            messages: messages("input", list)?,
+            tools: Vec::new(),
+        })),
         _ => Ok(None),
     }
 }
@@ -221,14 +227,13 @@ fn prompt(object: &Map<String, Value>) -> Result<Option<TaskPrompt>, Fault> {
 fn add_system(row: &mut Row, column: usize, system: &str) -> Result<(), Fault> {
     let content = system.to_owned();
     match &mut row.prompt {
-        Some(TaskPrompt::Messages(messages)) => {
+        Some(TaskPrompt::Messages { messages, .. }) => {
             if messages.iter().any(|message| message.role == Role::System) {
                 let (first, second) = ("system", "a system message");
                 let mistake = TaskMistake::TwoOf { first, second };
                 return Err(Fault::at(vec![Step::Key(first)], mistake));
             }
-            let role = Role::System;
-            messages.insert(0, TaskMessage { role, content });
+            messages.insert(0, TaskMessage::system(content));
         }
         _ => row.system = Some((column, content)),
     }

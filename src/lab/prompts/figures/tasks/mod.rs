@@ -22,10 +22,13 @@ pub use error::{TaskError, TaskMistake};
 pub use place::Place;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::checks::{Check, brief};
 use columns::Columns;
 use format::Format;
+
+use crate::generation::{ChatMessage, ChatRole, ToolCallName};
 
 /// The maximum size of a file, in bytes.
 pub const N_MAX_BYTES: usize = 64 << 20;
@@ -178,7 +181,7 @@ impl Task {
     pub fn prompt_words(&self) -> String {
         match &self.prompt {
             TaskPrompt::Text { text, .. } => words(text),
-            TaskPrompt::Messages(messages) => {
+            TaskPrompt::Messages { messages, .. } => {
                 let mut users = messages.iter().rev();
                 let last = users.find(|message| message.role == Role::User);
                 words(last.or(messages.last()).map_or("", |last| &last.content))
@@ -199,7 +202,12 @@ impl Task {
 /// What a model is asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TaskPrompt {
-    Messages(Vec<TaskMessage>),
+    Messages {
+        messages: Vec<TaskMessage>,
+        /// The tools that the template describes to the model, in the form of OpenAI's API.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        tools: Vec<Value>,
+    },
     Text {
         text: String,
         /// Becomes the system message if the prompt is a chat.
@@ -221,6 +229,38 @@ impl TaskPrompt {
 pub struct TaskMessage {
     pub role: Role,
     pub content: String,
+    /// What the model thought before it said this, without tags.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thinking: Option<String>,
+    /// The tools that the model called with this message.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tool_calls: Vec<Value>,
+    /// Which call a tool's message is the result of.
+    #[serde(flatten)]
+    pub call: ToolCallName,
+}
+
+impl TaskMessage {
+    fn system(content: String) -> Self {
+        Self {
+            role: Role::System,
+            content,
+            thinking: None,
+            tool_calls: Vec::new(),
+            call: ToolCallName::default(),
+        }
+    }
+
+    /// Returns it as a message of a chat, or `None` if it is the system's.
+    pub fn chat_message(&self) -> Option<ChatMessage> {
+        Some(ChatMessage {
+            role: self.role.of_chat()?,
+            content: self.content.clone(),
+            thinking: self.thinking.clone(),
+            tool_calls: self.tool_calls.clone(),
+            call: self.call.clone(),
+        })
+    }
 }
 
 /// Who says a message.
@@ -228,6 +268,7 @@ pub struct TaskMessage {
 pub enum Role {
     Assistant,
     System,
+    Tool,
     User,
 }
 
@@ -237,7 +278,18 @@ impl Role {
         match self {
             Self::Assistant => "assistant",
             Self::System => "system",
+            Self::Tool => "tool",
             Self::User => "user",
+        }
+    }
+
+    /// Returns it as a role of a chat's messages, which don't include the system's.
+    pub const fn of_chat(self) -> Option<ChatRole> {
+        match self {
+            Self::Assistant => Some(ChatRole::Assistant),
+            Self::System => None,
+            Self::Tool => Some(ChatRole::Tool),
+            Self::User => Some(ChatRole::User),
         }
     }
 }

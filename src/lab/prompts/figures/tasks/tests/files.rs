@@ -4,7 +4,7 @@ use super::super::{Role, TaskPrompt};
 use super::{lines, own_tasks, read, specs, tasks, texts};
 
 fn messages(list: &super::TaskList, index: usize) -> Vec<(Role, &str)> {
-    let TaskPrompt::Messages(messages) = &list.tasks[index].prompt else {
+    let TaskPrompt::Messages { messages, .. } = &list.tasks[index].prompt else {
         panic!("no messages");
     };
     let pairs = messages
@@ -194,4 +194,21 @@ fn assertions_of_promptfoo_in_json_are_named() {
         list.notes,
         ["1 of 1 tasks uses ‘assert’, first on line 1; it isn’t judged"]
     );
+}
+
+#[test]
+fn a_task_can_ask_for_the_answer_to_a_tools_result() {
+    let call = r#"{"id":"c1","type":"function","function":{"name":"weather","arguments":"{}"}}"#;
+    let line = format!(
+        r#"{{"messages": [{{"role": "user", "content": "Rain?"}}, {{"role": "assistant", "content": null, "tool_calls": [{call}]}}, {{"role": "tool", "content": "no", "tool_call_id": "c1"}}], "tools": [{{"type": "function"}}]}}"#
+    );
+    let list = own_tasks("a.jsonl", &line);
+    let TaskPrompt::Messages { messages, tools } = &list.tasks[0].prompt else {
+        panic!("no messages");
+    };
+    assert_eq!(tools.len(), 1);
+    assert_eq!(messages[1].content, "");
+    assert_eq!(messages[1].tool_calls[0]["id"], "c1");
+    assert_eq!(messages[2].role, Role::Tool);
+    assert_eq!(messages[2].call.tool_call_id.as_deref(), Some("c1"));
 }

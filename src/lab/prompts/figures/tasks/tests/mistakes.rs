@@ -126,8 +126,12 @@ fn a_mistake_in_a_prompt_has_a_line_and_a_column() {
                 "Line 1, column 14: ‘messages’ must be a list of messages",
             ),
             (
-                "{\"messages\": [{\"role\": \"user\", \"content\": \"å\"}, {\"role\": \"tool\", \"content\": \"\"}]}",
-                "Line 1, column 58: ‘tool’ is no role; write ‘system’, ‘user’ or ‘assistant’",
+                "{\"messages\": [{\"role\": \"user\", \"content\": \"å\"}, {\"role\": \"function\", \"content\": \"\"}]}",
+                "Line 1, column 58: ‘function’ is no role; write ‘system’, ‘user’, ‘assistant’ or ‘tool’",
+            ),
+            (
+                "{\"messages\": [{\"role\": \"user\", \"content\": \"a\"}], \"tools\": \"b\"}",
+                "Line 1, column 59: ‘tools’ must be a list of tools",
             ),
             (
                 "{\"messages\": [{\"role\": \"user\", \"content\": [{\"type\": \"text\"}]}]}",

@@ -25,7 +25,7 @@ fn own_tasks(name: &str, text: &str) -> TaskList {
 fn texts(list: &TaskList) -> Vec<&str> {
     let texts = list.tasks.iter().map(|task| match &task.prompt {
         TaskPrompt::Text { text, .. } => text.as_str(),
-        TaskPrompt::Messages(_) => panic!("the prompt has messages"),
+        TaskPrompt::Messages { .. } => panic!("the prompt has messages"),
     });
     texts.collect()
 }
@@ -121,7 +121,7 @@ fn a_template_replaces_the_files_own_prompts() {
     let systems = |list: &TaskList| {
         let system = |task: &Task| match &task.prompt {
             TaskPrompt::Text { system, .. } => system.clone(),
-            TaskPrompt::Messages(_) => None,
+            TaskPrompt::Messages { .. } => None,
         };
         list.tasks.iter().map(system).collect::<Vec<_>>()
     };
