@@ -28,7 +28,7 @@ pub struct RunSummary {
     /// Whether a text was interrupted by a crash or by closing the window.
     pub is_interrupted: bool,
     /// The request of another program that it answers.
-    pub request: Option<AskedSummary>,
+    pub request: Option<Box<AskedSummary>>,
     /// What the results of an experiment are; `None` for a run.
     pub result: Option<ResultWords>,
 }
@@ -232,7 +232,8 @@ pub fn summary_of(bytes: &[u8]) -> Result<RunSummary, ParseError> {
         models.extend(model.map(|model| model.name.clone()));
     }
     let conversation = Conversation::of(&file);
-    let request = (file.request.take()).map(|request| AskedSummary::of(request, &file.panes));
+    let request = file.request.take();
+    let request = request.map(|request| Box::new(AskedSummary::of(request, &file.panes)));
     let is_interrupted = |pane: &Pane| pane.finish_reason.as_deref() == Some("interrupted");
     let is_interrupted = file.panes.iter().any(is_interrupted);
     let pane = |(index, pane): (usize, Pane)| PaneSummary {

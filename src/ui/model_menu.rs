@@ -65,7 +65,7 @@ fn offered(models: &Models) -> Vec<ModelRow> {
     in_use
 }
 
-/// "4.0 B · Q4_K_M"
+/// "135 M · Q8"
 fn facts(row: &ModelRow) -> String {
     let size = row.n_params.map(count_words);
     let format = match row.path {

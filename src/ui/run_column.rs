@@ -1,6 +1,6 @@
 //! The Generate button, and the limits and seed that all panes share.
 
-use egui::{DragValue, Popup, RectAlign, Ui};
+use egui::{DragValue, Popup, RectAlign, Response, Ui};
 
 use super::keys::{finish_typing, key_words};
 use super::layout::Breakpoint;
@@ -170,13 +170,20 @@ struct EditorChip<'a> {
 }
 
 impl EditorChip<'_> {
-    fn ui(&self, ui: &mut Ui, editor: impl FnOnce(&mut Ui)) {
+    /// Draws it. `editor` returns its first field, which takes the focus if the editor was asked for
+    /// elsewhere.
+    fn ui(&self, ui: &mut Ui, editor: impl FnOnce(&mut Ui) -> Response) {
         let width = self.max_width.min(ui.available_width());
         let response = ui.add(Chip::new(self.words).max_width(width));
         if self.opens {
             Popup::open_id(ui, Popup::default_response_id(&response));
         }
-        editor_popup(&response, RectAlign::BOTTOM_END, self.title, editor);
+        editor_popup(&response, RectAlign::BOTTOM_END, self.title, |ui| {
+            let first = editor(ui);
+            if self.opens {
+                first.request_focus();
+            }
+        });
     }
 }
 
@@ -196,13 +203,14 @@ fn max_tokens_ui(ui: &mut Ui, state: &mut AppState, opens: Option<RunSetting>) {
         opens: opens == Some(RunSetting::TokenLimit),
     };
     chip.ui(ui, |ui| {
-        ui.horizontal(|ui| {
+        let limit = ui.horizontal(|ui| {
             ui.label("Up to");
             let field = DragValue::new(&mut state.limits.max_new_tokens)
                 .range(1..=1_000_000)
                 .speed(2.0);
-            ui.add(field).accessible_name("Token limit per pane");
+            let field = ui.add(field).accessible_name("Token limit per pane");
             ui.label("tokens per pane");
+            field
         });
         hint_ui(ui, "The end-of-text token counts too");
         if let Some(room) = context_limit {
@@ -217,6 +225,7 @@ fn max_tokens_ui(ui: &mut Ui, state: &mut AppState, opens: Option<RunSetting>) {
             ui.label("MB for all panes");
         });
         hint_ui(ui, &state.recording_words());
+        limit.inner
     });
 }
 
@@ -229,12 +238,13 @@ fn seed_ui(ui: &mut Ui, seed: &mut u64, opens: Option<RunSetting>) {
         opens: opens == Some(RunSetting::Seed),
     };
     chip.ui(ui, |ui| {
-        seed_field_ui(ui, "Seed for all panes", seed);
+        let field = seed_field_ui(ui, "Seed for all panes", seed);
         hint_ui(
             ui,
             "The same seed tosses the same coins. Panes that share a seed diverge because of their \
              settings, not by luck.",
         );
+        field
     });
 }
 
@@ -249,7 +259,8 @@ fn stops_ui(ui: &mut Ui, breakpoint: Breakpoint, limits: &mut Limits, opens: Opt
     chip.ui(ui, |ui| {
         let mut stops = limits.end_of_text == EndOfText::Stops;
         let label = Face::Body.text("At the end-of-text token");
-        if checkbox(ui, &mut stops, label).changed() {
+        let at_end = checkbox(ui, &mut stops, label);
+        if at_end.changed() {
             limits.end_of_text = if stops {
                 EndOfText::Stops
             } else {
@@ -261,6 +272,7 @@ fn stops_ui(ui: &mut Ui, breakpoint: Breakpoint, limits: &mut Limits, opens: Opt
             "The model samples this token when it considers the text complete",
         );
         stop_strings_ui(ui, &mut limits.stop_strings);
+        at_end
     });
 }
 
@@ -324,7 +336,23 @@ mod tests {
     use egui_kittest::kittest::Queryable as _;
 
     use crate::state::tests::ready;
+    use crate::state::{Command, RunSetting};
     use crate::ui::testing::{key, press, window_of};
+
+    #[test]
+    fn a_setting_that_the_palette_opens_takes_the_keys() {
+        let mut window = window_of(vec2(1280.0, 800.0), ready());
+        let edit = Command::EditRunSetting(RunSetting::TokenLimit);
+        window.state_mut().apply(edit);
+        window.run_steps(4);
+        for key in [Key::Num2, Key::Num0] {
+            let digit = key.symbol_or_name().to_owned();
+            window.event(Event::Text(digit));
+            window.run_steps(2);
+        }
+        key(&mut window, Modifiers::NONE, Key::Enter);
+        assert_eq!(window.state().limits.max_new_tokens, 20);
+    }
 
     #[test]
     fn an_escape_sequence_can_be_typed_letter_by_letter() {

@@ -2,7 +2,7 @@
 
 use egui::text::{CCursor, CCursorRange};
 use egui::text_edit::TextEditState;
-use egui::{TextEdit, Ui};
+use egui::{Response, TextEdit, Ui};
 
 use crate::decoding::SplitMix64;
 use crate::design::fonts::Face;
@@ -10,9 +10,9 @@ use crate::design::icons::{Icon, icon_button};
 use crate::design::theme::Theme;
 use crate::design::widgets::field_frame;
 
-/// Draws a field for a seed, and dice that pick another one.
-pub(super) fn seed_field_ui(ui: &mut Ui, name: &str, seed: &mut u64) {
-    ui.horizontal(|ui| {
+/// Draws a field for a seed, and dice that pick another one. Returns the field.
+pub(super) fn seed_field_ui(ui: &mut Ui, name: &str, seed: &mut u64) -> Response {
+    let fields = ui.horizontal(|ui| {
         let id = ui.scope_id().with(name);
         // Invalid text stays as typed until the field loses focus.
         let typed: Option<String> = ui.data(|data| data.get_temp(id));
@@ -47,12 +47,14 @@ pub(super) fn seed_field_ui(ui: &mut Ui, name: &str, seed: &mut u64) {
         });
         if !is_valid {
             let error = format!("A seed must be a whole number from 0 to {}", u64::MAX);
-            response.on_hover_text(error);
+            response.clone().on_hover_text(error);
         }
         if icon_button(ui, Icon::Dice, "Pick another seed").clicked() {
             *seed = another_seed(*seed);
         }
+        response
     });
+    fields.inner
 }
 
 /// The digits of the largest seed, and a few more for spaces around it.

@@ -124,13 +124,7 @@ impl WindowUi {
         }
 
         if let Some(card) = card {
-            let mut ui = child_ui(ui, card, "card");
-            if state.lessons.run().is_some() {
-                let has_keys = !is_covered(&ui, state);
-                card_ui(&mut ui, card, has_keys, state, &mut commands);
-            } else {
-                request_card_ui(&mut ui, card, state, &mut commands);
-            }
+            side_card_ui(&mut child_ui(ui, card, "card"), card, state, &mut commands);
         }
         paste_settings_ui(ui, state, &mut commands);
         branch_dialog_ui(ui, &placed(&layout, state), state, &mut commands);
@@ -387,6 +381,16 @@ fn hidden(layout: &Layout, state: &AppState) -> Vec<(usize, PaneId)> {
     let panes = state.panes.iter().enumerate();
     let hidden = panes.filter(|(index, _)| !shown.contains(index));
     hidden.map(|(_, pane)| (pane.place, pane.id)).collect()
+}
+
+/// Draws the card of the running lesson or of the opened request.
+fn side_card_ui(ui: &mut Ui, card: Rect, state: &mut AppState, commands: &mut Vec<Command>) {
+    if state.lessons.run().is_some() {
+        let has_keys = !is_covered(ui, state);
+        card_ui(ui, card, has_keys, state, commands);
+    } else {
+        request_card_ui(ui, card, state, commands);
+    }
 }
 
 /// Returns the rectangle of the running lesson's card.

@@ -1,12 +1,14 @@
 //! The runs that answer requests of other programs.
 
-use std::path::Path;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::ENDING;
 use crate::export::json::{self, Form, RunFile, RunHeader};
-use crate::export::{read_run, summary_of};
+use crate::export::{read_run, summary_of, write_run};
 use crate::generation::Generation;
 use crate::interop::api::{RecordedRequest, prompt_fields};
 use crate::lab::LabTab;
@@ -14,7 +16,7 @@ use crate::state::{KeptRun, RunCommand};
 
 /// Returns the run that answers a program’s request, and a name for its file. The process id keeps two
 /// windows apart.
-pub(super) fn answer_run(
+fn answer_run(
     texts: Vec<Generation>,
     request: RecordedRequest,
     finished_at: u64,
@@ -34,6 +36,19 @@ pub(super) fn answer_run(
         ..RunFile::default()
     };
     (file, run)
+}
+
+/// Writes the run that answers a program’s request. Returns its path, and whether that worked.
+pub(super) fn keep_answer(
+    folder: &Path,
+    texts: Vec<Generation>,
+    request: RecordedRequest,
+    finished_at: u64,
+) -> (PathBuf, io::Result<()>) {
+    let (file, run) = answer_run(texts, request, finished_at);
+    let path = folder.join(file);
+    let written = fs::create_dir_all(folder).and_then(|()| write_run(&path, &run, Form::default()));
+    (path, written)
 }
 
 /// Returns the run that answers a program’s request as it is held in memory.
@@ -72,7 +87,8 @@ pub(super) fn read_tasks(
         match run.as_ref().and_then(|run| run.panes.first()) {
             Some(text) => {
                 let task = serde_json::Value::Object(prompt_fields(&text.prompt));
-                tasks.push_str(&format!("{task}\n"));
+                tasks.push_str(&task.to_string());
+                tasks.push('\n');
             }
             None => n_unread += 1,
         }

@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
-use self::answers::{answer_run, held, read_tasks, read_to_ask};
+use self::answers::{held, keep_answer, read_tasks, read_to_ask};
 use crate::export::json::{Form, RunFile, RunHeader};
 use crate::export::{
     ResultSummary, read_result, read_run, read_summary, read_text, remove_stale_temporaries,
@@ -106,12 +106,7 @@ fn answer_in(folder: &Path, request: RunRequest, kept: Option<ToKeep>) -> RunCom
         RunRequest::ReadKept(file) => return named_by_prompt(read(&folder.join(file))),
         RunRequest::ReadToAsk { file, content } => return read_to_ask(folder, file, content),
         RunRequest::ReadTasks { runs, tab } => return read_tasks(folder, runs, tab),
-        RunRequest::List => {
-            return RunCommand::Listed(list(folder).map_err(|error| {
-                let (error, path) = (io_words(&error), folder.display());
-                format!("The folder of runs can’t be read: {error}\n{path}")
-            }));
-        }
+        RunRequest::List => return listed(folder),
         RunRequest::KeepAnswer {
             texts,
             request,
@@ -119,10 +114,7 @@ fn answer_in(folder: &Path, request: RunRequest, kept: Option<ToKeep>) -> RunCom
             limits,
             ..
         } => {
-            let (file, run) = answer_run(texts, *request, finished_at);
-            let path = folder.join(file);
-            let written =
-                fs::create_dir_all(folder).and_then(|()| write_run(&path, &run, Form::default()));
+            let (path, written) = keep_answer(folder, texts, *request, finished_at);
             return kept_in(folder, &path, limits, written);
         }
         RunRequest::Keep {
@@ -151,12 +143,7 @@ fn answer_in(folder: &Path, request: RunRequest, kept: Option<ToKeep>) -> RunCom
             return keep_result(folder, &file, (summary, &result), limits);
         }
         RunRequest::Pin { file, pinned } => {
-            let marker = folder.join(format!("{file}{PINNED}"));
-            let marked = if pinned {
-                fs::write(marker, "")
-            } else {
-                fs::remove_file(marker)
-            };
+            let marked = mark_as_pinned(folder, &file, pinned);
             ("The run can’t be pinned", marked.map(|()| file))
         }
         RunRequest::Rename { file, title } => {
@@ -191,6 +178,15 @@ fn answer_in(folder: &Path, request: RunRequest, kept: Option<ToKeep>) -> RunCom
             RunCommand::Changed { file, run }
         }
         Err(error) => failed(title, folder, &error),
+    }
+}
+
+fn mark_as_pinned(folder: &Path, file: &str, pinned: bool) -> io::Result<()> {
+    let marker = folder.join(format!("{file}{PINNED}"));
+    if pinned {
+        fs::write(marker, "")
+    } else {
+        fs::remove_file(marker)
     }
 }
 
@@ -248,6 +244,14 @@ fn named_by_prompt(read: RunCommand) -> RunCommand {
         }
         other => other,
     }
+}
+
+/// Lists all runs, or says why they can't be read.
+fn listed(folder: &Path) -> RunCommand {
+    RunCommand::Listed(list(folder).map_err(|error| {
+        let (error, path) = (io_words(&error), folder.display());
+        format!("The folder of runs can’t be read: {error}\n{path}")
+    }))
 }
 
 /// Lists all runs, the newest first.

@@ -300,9 +300,10 @@ actions! {
         command: |_| Ok(Command::Server(ServerCommand::Show)),
     }
     ListenForRequests {
-        name: |state| match state.runs.listening.is_on() {
-            false => "Listen for requests",
-            true => "Stop listening for requests",
+        name: |state| if state.runs.listening.is_on() {
+            "Stop listening for requests"
+        } else {
+            "Listen for requests"
         },
         command: |state| Ok(Command::Listen(ListenCommand::Switch(!state.runs.listening.is_on()))),
     }

@@ -15,7 +15,7 @@ pub struct RefusedRequest {
     pub asked: String,
     /// When the last of them arrived, in seconds since 1970.
     pub asked_at: u64,
-    /// "400: top_k must be an integer". Can be shown to the user.
+    /// "400: n must be an integer". Can be shown to the user.
     pub reason: String,
     /// Whether it was only turned away because too many others were open, or the program left.
     pub was_early: bool,

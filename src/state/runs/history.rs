@@ -109,7 +109,7 @@ impl KeptRun {
 
     /// Returns the request of another program that it answers.
     pub fn asked(&self) -> Option<&AskedSummary> {
-        self.summary.as_ref().ok()?.request.as_ref()
+        self.summary.as_ref().ok()?.request.as_deref()
     }
 
     /// Returns the title, or else what the results of an experiment are, or the prompt, on one line.

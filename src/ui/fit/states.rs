@@ -137,6 +137,20 @@ fn history() -> AppState {
     state
 }
 
+fn empty_history() -> AppState {
+    let mut state = ready();
+    state.apply(Command::Run(RunCommand::Listed(Ok(Vec::new()))));
+    state.apply(Command::Run(RunCommand::ShowPage(Page::History)));
+    state
+}
+
+fn no_requests() -> AppState {
+    let mut state = listening();
+    state.apply(Command::Run(RunCommand::Listed(Ok(Vec::new()))));
+    state.apply(Command::Listen(ListenCommand::ShowRequests));
+    state
+}
+
 fn requests() -> AppState {
     let mut state = listening();
     state.apply(Command::Run(RunCommand::Listed(Ok(Vec::new()))));
@@ -204,19 +218,9 @@ pub(super) fn scenes() -> Vec<Scene> {
         }),
         Scene::new("history", history),
         Scene::new("requests", requests),
-        Scene::new("no requests", || {
-            let mut state = listening();
-            state.apply(Command::Run(RunCommand::Listed(Ok(Vec::new()))));
-            state.apply(Command::Listen(ListenCommand::ShowRequests));
-            state
-        }),
+        Scene::new("no requests", no_requests),
         Scene::new("an opened request", opened),
-        Scene::new("empty history", || {
-            let mut state = ready();
-            state.apply(Command::Run(RunCommand::Listed(Ok(Vec::new()))));
-            state.apply(Command::Run(RunCommand::ShowPage(Page::History)));
-            state
-        }),
+        Scene::new("empty history", empty_history),
         Scene::new("no prompt", || {
             let mut state = ready();
             state.prompt.text.clear();

@@ -143,11 +143,15 @@ fn asked_ui(ui: &mut Ui, AskedSummary { request, usage, .. }: &AskedSummary) {
     let theme = Theme::of(ui);
     let small = |words: String| Face::Small.text(words).color(theme.text_2);
     let program = program_name(request.program.as_deref());
-    let mut words = format!("{}, asked by {program}.", request.target);
-    if let Some(why) = &request.undelivered {
+    let undelivered = request.undelivered.as_ref().map(|why| {
         let n_tokens = counted(usage.n_written, "token");
-        words.push_str(&format!(" {} after {n_tokens}.", capitalize(why)));
-    }
+        format!(" {} after {n_tokens}.", capitalize(why))
+    });
+    let words = format!(
+        "{}, asked by {program}.{}",
+        request.target,
+        undelivered.unwrap_or_default()
+    );
     ui.separator();
     ui.add_space(2.0);
     ui.add(Label::new(small(words)).wrap());

@@ -343,12 +343,11 @@ fn paint_state(ui: &Ui, (state, words): &(State, String), at: Pos2) {
         State::Refused => (Some(Icon::Close), theme.error),
     };
     let square = Rect::from_min_size(pos2(at.x, at.y + 1.0), vec2(14.0, 14.0));
-    match icon {
-        Some(icon) => icon.paint(ui.painter(), square, color),
-        None => {
-            let cursor = Rect::from_center_size(square.center(), vec2(7.0, 14.0));
-            ui.painter().rect_filled(cursor, 1.5, theme.accent);
-        }
+    if let Some(icon) = icon {
+        icon.paint(ui.painter(), square, color);
+    } else {
+        let cursor = Rect::from_center_size(square.center(), vec2(7.0, 14.0));
+        ui.painter().rect_filled(cursor, 1.5, theme.accent);
     }
     paint_line(
         ui,
@@ -368,23 +367,26 @@ fn empty_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
         let label = |ui: &mut Ui, words: &str, face: Face| {
             ui.add(Label::new(face.text(words).color(theme.text_2)).wrap());
         };
-        match listening.url() {
-            Some(url) => {
-                label(ui, "Nothing has asked yet. Give a program this address:", Face::Body);
-                label(ui, &url, Face::Code);
-                let test = Button::new("Copy a test").icon(Icon::Copy);
-                if ui.add(test).on_hover_text("A command for a terminal").clicked() {
-                    commands.push(Command::Listen(ListenCommand::CopyTest));
-                }
+        if let Some(url) = listening.url() {
+            let words = "Nothing has asked yet. Give a program this address:";
+            label(ui, words, Face::Body);
+            label(ui, &url, Face::Code);
+            let test = Button::new("Copy a test").icon(Icon::Copy);
+            if ui
+                .add(test)
+                .on_hover_text("A command for a terminal")
+                .clicked()
+            {
+                commands.push(Command::Listen(ListenCommand::CopyTest));
             }
-            None => {
-                let words = "Editors, agents and scripts can ask the loaded model. Every request becomes \
-                             a run with all its evidence.";
-                label(ui, words, Face::Body);
-                if ui.add(Button::new("Listen for requests").icon(Icon::Listen)).clicked() {
-                    commands.push(Command::Listen(ListenCommand::Switch(true)));
-                }
-            }
+            return;
+        }
+        let words = "Editors, agents and scripts can ask the loaded model. Every request becomes a run \
+                     with all its evidence.";
+        label(ui, words, Face::Body);
+        let listen = Button::new("Listen for requests").icon(Icon::Listen);
+        if ui.add(listen).clicked() {
+            commands.push(Command::Listen(ListenCommand::Switch(true)));
         }
     });
 }

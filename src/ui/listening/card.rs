@@ -147,45 +147,54 @@ fn field_ui(
             theme.text_3
         };
         ui.label(Face::Code.text(name).color(color));
-        ui.with_layout(
-            egui::Layout::right_to_left(egui::Align::Center),
-            |ui| match (number, now.and_then(Value::as_f64)) {
-                (Some((_, speed)), Some(mut value)) => {
-                    let before = value;
-                    let drag = DragValue::new(&mut value)
-                        .speed(*speed)
-                        .max_decimals(3)
-                        .custom_formatter(|value, _| rounded(value).to_string());
-                    let field = ui.add(drag).accessible_name(name);
-                    if sent != now {
-                        let y = field.rect.bottom() - 1.0;
-                        let stroke = Stroke::new(2.0, theme.changed);
-                        ui.painter().hline(field.rect.x_range(), y, stroke);
-                    }
-                    if value.to_bits() != before.to_bits() {
+        let from_the_right = egui::Layout::right_to_left(egui::Align::Center);
+        ui.with_layout(from_the_right, |ui| {
+            match (number, now.and_then(Value::as_f64)) {
+                (Some((_, speed)), Some(value)) => {
+                    let changed = number_ui(ui, name, (value, *speed), sent != now);
+                    commands.extend(changed.map(|value| {
                         let name = name.to_owned();
-                        let value = rounded(value);
-                        commands.push(Command::Run(RunCommand::SetRequestField { name, value }));
-                    }
+                        Command::Run(RunCommand::SetRequestField { name, value })
+                    }));
                 }
-                _ => {
-                    let (words, color) = match now {
-                        Some(value) => (cut(&value.to_string(), 30), theme.text_1),
-                        None => (not_sent_words(name), theme.text_3),
-                    };
-                    let face = if now.is_some() {
-                        Face::Code
-                    } else {
-                        Face::Small
-                    };
-                    let label = ui.add(Label::new(face.text(words).color(color)).truncate());
-                    if let Some(value) = now {
-                        label.on_hover_text(cut(&value.to_string(), 2_000));
-                    }
-                }
-            },
-        );
+                _ => value_ui(ui, name, now),
+            }
+        });
     });
+}
+
+/// Draws a number that can be changed. Returns it if it was.
+fn number_ui(
+    ui: &mut Ui,
+    name: &str,
+    (value, speed): (f64, f64),
+    is_changed: bool,
+) -> Option<Value> {
+    let mut edited = value;
+    let drag = DragValue::new(&mut edited)
+        .speed(speed)
+        .max_decimals(3)
+        .custom_formatter(|value, _| rounded(value).to_string());
+    let field = ui.add(drag).accessible_name(name);
+    if is_changed {
+        let stroke = Stroke::new(2.0, Theme::of(ui).changed);
+        let y = field.rect.bottom() - 1.0;
+        ui.painter().hline(field.rect.x_range(), y, stroke);
+    }
+    (edited.to_bits() != value.to_bits()).then(|| rounded(edited))
+}
+
+fn value_ui(ui: &mut Ui, name: &str, value: Option<&Value>) {
+    let theme = Theme::of(ui);
+    if let Some(value) = value {
+        let words = value.to_string();
+        let short = Face::Code.text(cut(&words, 30)).color(theme.text_1);
+        ui.add(Label::new(short).truncate())
+            .on_hover_text(cut(&words, 2_000));
+    } else {
+        let words = Face::Small.text(not_sent_words(name)).color(theme.text_3);
+        ui.add(Label::new(words).truncate());
+    }
 }
 
 /// Returns a number as programs send it: whole ones without a fraction.

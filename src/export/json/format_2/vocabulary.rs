@@ -97,7 +97,7 @@ pub(super) fn entries_of(
     for text in generations {
         if !vocabularies
             .iter()
-            .any(|known| std::ptr::eq(*known, &*text.vocabulary))
+            .any(|known| std::ptr::eq(*known, Arc::as_ptr(&text.vocabulary)))
         {
             vocabularies.push(&text.vocabulary);
         }
