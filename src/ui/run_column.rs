@@ -345,11 +345,9 @@ mod tests {
         let edit = Command::EditRunSetting(RunSetting::TokenLimit);
         window.state_mut().apply(edit);
         window.run_steps(4);
-        for key in [Key::Num2, Key::Num0] {
-            let digit = key.symbol_or_name().to_owned();
-            window.event(Event::Text(digit));
-            window.run_steps(2);
-        }
+        key(&mut window, Modifiers::COMMAND, Key::A);
+        window.event(Event::Text("20".to_owned()));
+        window.run_steps(2);
         key(&mut window, Modifiers::NONE, Key::Enter);
         assert_eq!(window.state().limits.max_new_tokens, 20);
     }

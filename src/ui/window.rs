@@ -40,8 +40,8 @@ use crate::lab::{LabCommand, lab_ui};
 use crate::lessons::Ring;
 use crate::plots::StepAt;
 use crate::state::{
-    AppState, Command, ConversationCommand, DockTab, LessonRun, Page, Pane, PaneId, Pin,
-    divergence_summary,
+    Action, AppState, Command, ConversationCommand, DockTab, LessonRun, Page, PaletteCommand, Pane,
+    PaneId, Pin, divergence_summary,
 };
 
 /// The time per frame for updating the what-if counts. The rest continues in the next frame.
@@ -181,11 +181,22 @@ impl WindowUi {
         }
     }
 
-    /// Lets the focus follow a pin that the arrow keys move, and go to the prompt for a new conversation.
+    /// Lets the focus follow a pin that the arrow keys move, and go to the prompt for a new conversation
+    /// or another mode.
     fn move_focus(&mut self, commands: &[Command]) {
         let moves_pin = |command: &Command| matches!(command, Command::MovePinIn(..));
         self.follows_pin = commands.iter().any(moves_pin);
-        if commands.contains(&Command::Conversation(ConversationCommand::New)) {
+        let is_about_prompt = |command: &Command| {
+            let in_palette = |action: &Action| {
+                matches!(action, Action::NewConversation | Action::SetPromptMode(_))
+            };
+            match command {
+                Command::Conversation(ConversationCommand::New) | Command::SetPromptMode(_) => true,
+                Command::Palette(PaletteCommand::Run(action)) => in_palette(action),
+                _ => false,
+            }
+        };
+        if commands.iter().any(is_about_prompt) {
             self.prompt_card.take_focus();
         }
     }
