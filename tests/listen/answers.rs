@@ -207,10 +207,10 @@ fn the_record_names_the_program_and_never_its_key() {
         assert_eq!(answered.client.target, "POST /v1/completions");
         assert_eq!(answered.asked, "Once");
         assert!(!format!("{answered:?}").contains("sk-secret"));
-        let Outcome::Written { texts, undelivered } = answered.outcome else {
+        let Outcome::Written { texts, request } = answered.outcome else {
             panic!("a text was written");
         };
         assert_eq!(texts[0].finish, Some(FinishReason::MaxTokens));
-        assert_eq!(undelivered, None);
+        assert_eq!(request.undelivered, None);
     }
 }

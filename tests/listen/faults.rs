@@ -70,7 +70,7 @@ fn only_the_listed_paths_and_methods_exist() {
         "/../etc/passwd",
         "/v1/files",
         "/slots",
-        "/props",
+        "/metrics",
         "/v1/models/..",
     ] {
         let response = get(endpoint.address, path);
@@ -186,10 +186,7 @@ fn a_program_that_leaves_stops_its_own_text_only() {
     assert_eq!(beside["choices"], alone["choices"]);
     let both = [endpoint.answered(), endpoint.answered()];
     let cut = both.iter().find_map(|answered| match &answered.outcome {
-        Outcome::Written {
-            texts,
-            undelivered: Some(why),
-        } => Some((&texts[0], *why)),
+        Outcome::Written { texts, request } => Some((&texts[0], request.undelivered.as_deref()?)),
         _ => None,
     });
     let (text, why) = cut.expect("one text was cut");
