@@ -19,6 +19,7 @@ mod llama_stand_in;
 mod loopback;
 mod prompts_cli;
 mod random;
+mod replay_set_cli;
 mod rounds;
 mod run_files;
 mod servers;

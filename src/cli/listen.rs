@@ -29,10 +29,12 @@ use crate::worker::{Event, Request, Worker};
 const HELP: &str = r#"Try it:
   curl http://127.0.0.1:8080/v1/completions -d '{"prompt": "Once upon a time", "seed": 7}'
 
-Paths: /health, /v1/models, /v1/chat/completions, /v1/completions
+Paths: /health, /v1/models, /v1/chat/completions, /v1/completions; as in llama-server /completion,
+  /tokenize, /detokenize, /apply-template, /props
 
-A field that is not supported is an error, and never ignored. Without settings, a request draws from
-the model’s own probabilities (temperature 1, top_p 1). assets/docs/LISTEN.md lists all fields."#;
+A field that is not supported is an error, and never ignored. Without settings, a request to /v1 draws
+from the model’s own probabilities (temperature 1, top_p 1), and one to /completion has llama-server’s
+defaults. assets/docs/LISTEN.md lists all fields."#;
 
 /// The arguments of `quartet listen`.
 #[derive(Debug, Args)]
@@ -91,6 +93,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         vocabulary: engine.vocabulary,
         second: engine.second,
         loaded_at: unix_time_secs(),
+        tool_calls: engine.tool_calls,
     };
     let name = model.id().to_owned();
     let listener = Listener::open(arguments.port, Some(model), ring)

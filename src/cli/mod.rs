@@ -38,6 +38,8 @@ mod replay;
 mod replay_json;
 mod replay_models;
 mod replay_report;
+mod replay_set;
+mod replayer;
 mod replies;
 pub(crate) mod report_output;
 mod run_record;

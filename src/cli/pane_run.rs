@@ -15,7 +15,7 @@ use super::text_output::TextOutput;
 use crate::decoding::ChainConfig;
 use crate::generation::{
     ChatMessage, Continuation, Generation, GenerationConfig, GenerationId, ModelInfo, PromptRecord,
-    PromptText, TextModels, Vocabulary,
+    PromptText, TextModels, ToolCallForm, Vocabulary,
 };
 use crate::worker::{ComputeChoice, Event, ModelSource, PaneRequest, Request, Worker};
 
@@ -79,6 +79,8 @@ pub(crate) struct Engine {
     /// The second model, if there is one.
     pub second: Option<Arc<ModelInfo>>,
     pub vocabulary: Arc<Vocabulary>,
+    /// How its chat template lets it write tool calls, if it names a form that is read.
+    pub tool_calls: Option<ToolCallForm>,
     /// The models that panes use besides this one.
     pub others: Vec<OtherModel>,
 }
@@ -103,13 +105,14 @@ impl Engine {
         let mut worker = Worker::start(wake);
         worker.send(Request::SetCompute(choice));
         worker.send(Request::LoadModel(source));
-        let (info, vocabulary, second) = loaded(&mut worker, console)?;
+        let loaded = loaded(&mut worker, console)?;
         console.progress.clear();
         Ok(Self {
             worker,
-            info,
-            second,
-            vocabulary,
+            info: loaded.info,
+            second: loaded.second,
+            vocabulary: loaded.vocabulary,
+            tool_calls: loaded.tool_calls,
             others: Vec::new(),
         })
     }
@@ -292,8 +295,13 @@ impl Task {
     }
 }
 
-/// A model, its vocabulary, and the second model that comes with it.
-type Loaded = (Arc<ModelInfo>, Arc<Vocabulary>, Option<Arc<ModelInfo>>);
+/// A model that was loaded, with the second model that comes with it.
+struct Loaded {
+    info: Arc<ModelInfo>,
+    vocabulary: Arc<Vocabulary>,
+    tool_calls: Option<ToolCallForm>,
+    second: Option<Arc<ModelInfo>>,
+}
 
 fn loaded(worker: &mut Worker, console: &mut Console) -> Result<Loaded, Failure> {
     let Console {
@@ -314,13 +322,19 @@ fn loaded(worker: &mut Worker, console: &mut Console) -> Result<Loaded, Failure>
             Some(Some(Event::ModelLoaded {
                 info,
                 vocabulary,
+                chat,
                 second,
                 load_warning,
                 ..
             })) => {
                 progress.clear();
                 warn(load_warning.as_deref());
-                return Ok((info, vocabulary, second));
+                return Ok(Loaded {
+                    info,
+                    vocabulary,
+                    tool_calls: chat.tool_calls(),
+                    second,
+                });
             }
             Some(Some(Event::DeviceUnavailable { reason, .. })) => {
                 progress.clear();

@@ -2,11 +2,9 @@
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use clap::Args;
 
-use super::console;
 use super::count::at_least_one;
 use super::device::DeviceArgument;
 use super::export_style::PictureArguments;
@@ -14,22 +12,15 @@ use super::failure::Failure;
 use super::files::{check_file, write_file};
 use super::model::{DraftModelArgument, model_parser};
 use super::named_value::parse_by_name;
-use super::pane_run::{Console, Engine, SIGNAL_PAUSE};
-use super::replay_json;
-use super::replay_models::RunModels;
-use super::replay_report::{RepeatedRun, Report, RunPlaces};
-use crate::analysis::replay::{SecondNeeded, WordsCheck, replay_of};
-use crate::export::json::{RunFile, by_place};
-use crate::export::read_run;
-use crate::generation::{
-    FinishReason, Generation, GenerationId, ModelInfo, PromptCheck, PromptRecord, TextModels,
-};
+use super::replay_report::Report;
+use super::replayer::Replayer;
+use super::{console, replay_json, replay_set};
+use crate::export::json::by_place;
+use crate::generation::Generation;
 use crate::plots::VerifiedData;
-use crate::state::{PictureFormat, PictureStyle, recorded_formats};
+use crate::state::{PictureFormat, PictureStyle};
 use crate::ui::pictures::{Look, caption, dated, encode, verified_drawing};
-use crate::worker::{
-    CacheType, ComputeChoice, Event, InputBits, ModelSource, PaneRequest, Precision, Request,
-};
+use crate::worker::{CacheType, InputBits, Precision};
 
 /// What the exit status means, and the fields of the verdict as JSON.
 const HELP: &str = "\
@@ -41,6 +32,7 @@ Exit status:
   2  the run can’t be replayed
   3  the file contradicts itself. It wins over 1 and 2, and as far as possible it is found before
      the model is loaded
+  Of several runs, the highest
 
 Fields of --json:
   verdict, exit_status, result     The sentence, the status, and its kind: identical, same_tokens,
@@ -56,65 +48,84 @@ Fields of --json:
                                    identical, computed_alike, different_tokens,
                                    largest_difference, difference_of and n_whole_rows
   not_covered                      What was not verified
-  cause, findings, facts           What explains a difference, and what was compared";
+  cause, findings, facts           What explains a difference, and what was compared
+
+Fields of --json for several runs:
+  verdict, exit_status             The sentence, and the highest status
+  n_runs, n_same                   How many runs there are, and how many have the same tokens
+  runs                             For each run: file, and of the fields above verdict, exit_status,
+                                   result, n_tokens, n_chosen and first_difference, or error";
 
 /// The arguments of `quartet replay`.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(super) struct Arguments {
-    /// A run file
-    #[arg(value_name = "FILE")]
-    run: PathBuf,
+    /// A run file. Several files, or folders with run files, are replayed one after the other, each
+    /// with a line; at most 10,000
+    #[arg(value_name = "FILE", required = true)]
+    runs: Vec<PathBuf>,
 
     /// The model’s file or folder; not needed for the built-in model. Repeat it for a run with
     /// texts of several models
     #[arg(long = "model", value_name = "PATH", value_parser = model_parser())]
-    models: Vec<PathBuf>,
+    pub(super) models: Vec<PathBuf>,
 
     #[command(flatten)]
-    draft_model: DraftModelArgument,
+    pub(super) draft_model: DraftModelArgument,
 
     #[command(flatten)]
-    device: DeviceArgument,
+    pub(super) device: DeviceArgument,
 
     /// Number of CPU threads; by default as in the run
     #[arg(long, value_name = "N", value_parser = at_least_one)]
-    threads: Option<NonZeroUsize>,
+    pub(super) threads: Option<NonZeroUsize>,
 
     /// Number format of GPU computation; by default as in the run
     #[arg(long, value_name = "FORMAT", value_parser = parse_by_name(Precision::ALL, Precision::name))]
-    precision: Option<Precision>,
+    pub(super) precision: Option<Precision>,
 
     /// Number format of the KV cache; by default as in the run
     #[arg(long, value_name = "FORMAT", value_parser = parse_by_name(CacheType::ALL, CacheType::name))]
-    cache: Option<CacheType>,
+    pub(super) cache: Option<CacheType>,
 
     /// Bits that the inputs of quantized weights are rounded to on the CPU; by default as in the
     /// run
     #[arg(long, value_name = "BITS", value_parser = parse_by_name(InputBits::ALL, InputBits::name))]
-    inputs: Option<InputBits>,
+    pub(super) inputs: Option<InputBits>,
 
     /// Replay with another model, tokenizer or template than the file names, and compare the texts
     #[arg(long)]
-    other_model: bool,
+    pub(super) other_model: bool,
 
-    /// Print the verdict as JSON: its sentence, exit status, counts, and everything that was compared
+    /// Print the verdict as JSON: its sentence, exit status, counts, and everything that was compared.
+    /// For several runs, a summary of each
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
+
+    /// Write the results of several runs as a table
+    #[arg(long, value_name = "FILE")]
+    pub(super) csv: Option<PathBuf>,
 
     /// Also draw what was proven about each token, or how far apart the logits are at each token if
-    /// they differ, as a .pdf, .svg or .png file
+    /// they differ, as a .pdf, .svg or .png file. For several runs, draw a strip for each
     #[arg(long, value_name = "FILE", value_parser = picture_path)]
-    picture: Option<PathBuf>,
+    pub(super) picture: Option<PathBuf>,
 
     #[command(flatten)]
-    pictures: PictureArguments,
+    pub(super) pictures: PictureArguments,
 }
 
 /// Runs `quartet replay`. Whatever keeps the run from being replayed is a usage error, whose exit
 /// code is 2.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let report = match drawn(arguments) {
+    let path = match arguments.runs.as_slice() {
+        [path] if !path.is_dir() => path,
+        paths => return replay_set::run(arguments, paths),
+    };
+    if arguments.csv.is_some() {
+        return Err(Failure::usage("--csv is for several runs"));
+    }
+    let report = match drawn(arguments, path) {
         Err(Failure::Usage(error)) if arguments.json => {
             console::error(&error);
             console::print(&replay_json::failure(&error))?;
@@ -130,248 +141,15 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 /// Replays the run, and draws the result if a picture is wanted.
-fn drawn(arguments: &Arguments) -> Result<Report, Failure> {
+fn drawn(arguments: &Arguments, run: &Path) -> Result<Report, Failure> {
     if let Some(path) = &arguments.picture {
         check_file(path).map_err(Failure::usage)?;
     }
-    let report = replay(arguments)?;
+    let report = Replayer::new(arguments).replay(run)?;
     if let Some(path) = &arguments.picture {
         write_picture(path, &report, arguments.pictures.style()).map_err(Failure::usage)?;
     }
     Ok(report)
-}
-
-/// Reads the run and generates it again.
-fn replay(arguments: &Arguments) -> Result<Report, Failure> {
-    let path = arguments.run.display();
-    let then = read_run(&arguments.run)
-        .map_err(|error| Failure::usage(format!("{error}\nFile: {path}")))?;
-    let finished_at = then.header.finished_at;
-    let report = repeat(arguments, then)?;
-    Ok(Report {
-        finished_at,
-        ..report
-    })
-}
-
-/// Generates the run again, unless its file contradicts itself.
-fn repeat(arguments: &Arguments, then: RunFile) -> Result<Report, Failure> {
-    let contradiction = then.contradiction.clone();
-    let has_branches = !then.branches.is_empty();
-    let (then, places) = texts_of(then);
-    if let Some(found) = contradiction {
-        return Ok(Report::contradicted(then, &places, found));
-    }
-    let needed = SecondNeeded::by(&then);
-    let loads_second = arguments.check_second(&needed)?;
-    let mut models = RunModels::of(&then, &arguments.models)?;
-    let mut console = Console::quiet();
-    let mut engine = arguments.engine(&models, &mut console)?;
-    models.match_hashes(&engine);
-    models.check_vocabularies(&engine)?;
-    if loads_second {
-        let loaded = arguments.draft_model.load(&mut engine, &mut console);
-        loaded.map_err(Failure::into_usage)?;
-    }
-    let words = check_words(&mut engine, &then, &models, &console);
-    let now = replayed(engine, &then, &models, &mut console);
-    if console.interrupt.is_raised() {
-        return Err(Failure::Interrupted);
-    }
-    let report = Report::new(RepeatedRun {
-        then,
-        now,
-        places,
-        words,
-        allows_others: arguments.other_model,
-        has_branches,
-    });
-    check_completed(&report)?;
-    Ok(report)
-}
-
-/// Returns the texts of the panes, then the turns before them, and where all of them are.
-fn texts_of(run: RunFile) -> (Vec<Generation>, RunPlaces) {
-    let turns = run.turns();
-    let places = RunPlaces {
-        panes: run.places.clone(),
-        turns: (turns.iter())
-            .map(|(place, _)| place.with_panes(|pane| run.place(pane)))
-            .collect(),
-    };
-    let answers: Vec<Generation> = (turns.iter())
-        .map(|(_, turn)| (**turn.answer).clone())
-        .collect();
-    let texts = run.panes.into_iter().chain(answers);
-    (texts.collect(), places)
-}
-
-/// Compares the words of each text with its tokens, under the model that repeats it.
-fn check_words(
-    engine: &mut Engine,
-    then: &[Generation],
-    models: &RunModels,
-    console: &Console,
-) -> Vec<WordsCheck> {
-    let mut known: Vec<(&Generation, Option<PromptCheck>)> = Vec::new();
-    let mut words = Vec::new();
-    for text in then {
-        let source = models.other_source(text);
-        let same = known.iter().find(|(other, _)| {
-            other.prompt == text.prompt && other.model.has_weights_of(&text.model)
-        });
-        let check = match same {
-            Some((_, check)) => check.clone(),
-            None => check_prompt(engine, &text.prompt, source.cloned(), console),
-        };
-        words.push(WordsCheck::of(
-            text,
-            engine.model_of(source).1,
-            check.as_ref(),
-        ));
-        known.push((text, check));
-    }
-    words
-}
-
-/// Asks what a model makes of a prompt. Returns `None` if a signal arrives first.
-fn check_prompt(
-    engine: &mut Engine,
-    prompt: &Arc<PromptRecord>,
-    model: Option<ModelSource>,
-    console: &Console,
-) -> Option<PromptCheck> {
-    let prompt = Arc::clone(prompt);
-    engine.worker.send(Request::CheckPrompt { prompt, model });
-    while !console.interrupt.is_raised() {
-        if let Some(Event::PromptChecked { check, .. }) =
-            engine.worker.wait_at_most(SIGNAL_PAUSE)?
-        {
-            return Some(check);
-        }
-    }
-    None
-}
-
-impl Arguments {
-    /// Loads all models of the run, the first of them as the main one.
-    fn engine(&self, models: &RunModels, console: &mut Console) -> Result<Engine, Failure> {
-        let mut models = models.iter();
-        let Some(main) = models.next() else {
-            return Err(Failure::usage("this run has no texts"));
-        };
-        let choice = self.compute(&main.then);
-        let mut engine =
-            Engine::load(main.source.clone(), choice, console).map_err(Failure::into_usage)?;
-        for model in models {
-            let choice = self.compute(&model.then);
-            engine.worker.send(Request::SetCompute(choice));
-            let loaded = engine.load_pane_model(&model.source, console);
-            loaded.map_err(Failure::into_usage)?;
-        }
-        Ok(engine)
-    }
-
-    /// Returns the number formats and threads of the run, as far as they are known and not
-    /// overridden.
-    fn compute(&self, model: &ModelInfo) -> ComputeChoice {
-        let recorded = recorded_formats(model);
-        ComputeChoice {
-            device: self.device.device,
-            precision: self.precision.unwrap_or(recorded.precision),
-            cache: self.cache.unwrap_or(recorded.cache),
-            inputs: self.inputs.unwrap_or(recorded.inputs),
-            n_threads: self.threads.or(model.n_threads),
-        }
-    }
-
-    /// Returns whether the run needs the given second model. Fails if it needs one that is missing.
-    fn check_second(&self, needed: &SecondNeeded) -> Result<bool, Failure> {
-        let message = match (needed, self.draft_model.path()) {
-            (SecondNeeded::Several, _) => {
-                "this run has texts of several second models; replay can only load one".to_owned()
-            }
-            (SecondNeeded::None, path) => {
-                if path.is_some() {
-                    console::note("This run used no second model, so --draft-model has no effect");
-                }
-                return Ok(false);
-            }
-            (SecondNeeded::One(_) | SecondNeeded::Unnamed, Some(_)) => return Ok(true),
-            // It comes with the built-in model.
-            (SecondNeeded::One(second), None) if second.file == "embedded" => return Ok(false),
-            (SecondNeeded::One(second), None) => {
-                let (name, file, hash) = (&second.name, &second.file, &second.sha256);
-                format!(
-                    "this run also needs its second model, {name}: pass its path with --draft-model\n\
-                     File: {file}\nSHA-256: {hash}"
-                )
-            }
-            (SecondNeeded::Unnamed, None) => {
-                "this run also needs its second model, which its file \
-                                              does not name: pass its path with --draft-model"
-                    .to_owned()
-            }
-        };
-        Err(Failure::usage(message))
-    }
-}
-
-/// Generates all texts again. Texts with the same prompt decode together.
-fn replayed(
-    mut engine: Engine,
-    then: &[Generation],
-    models: &RunModels,
-    console: &mut Console,
-) -> Vec<Generation> {
-    let mut requests: Vec<Request> = Vec::new();
-    for (id, text) in (0..).map(GenerationId).zip(then) {
-        let pane = PaneRequest {
-            id,
-            config: text.config.clone(),
-            model: models.other_source(text).cloned(),
-            continuation: replay_of(text),
-        };
-        let same = requests.iter_mut().find_map(|request| match request {
-            Request::Continue { prompt, panes } if prompt.tokens == text.prompt.tokens => {
-                Some(panes)
-            }
-            _ => None,
-        });
-        match same {
-            Some(panes) => panes.push(pane),
-            None => requests.push(Request::Continue {
-                prompt: text.prompt.clone(),
-                panes: vec![pane],
-            }),
-        }
-    }
-    let now = then.iter().map(|text| {
-        let source = models.other_source(text);
-        let (info, vocabulary) = engine.model_of(source);
-        let second = engine.second_for(&text.config.chain);
-        text.clone().begin_again(TextModels {
-            model: Arc::clone(info),
-            second_model: second.filter(|_| source.is_none()),
-            vocabulary: Arc::clone(vocabulary),
-        })
-    });
-    let now = now.collect();
-    engine.run(requests, now, console)
-}
-
-/// Fails if a text could not be generated again.
-fn check_completed(report: &Report) -> Result<(), Failure> {
-    let texts = report.then.iter().zip(&report.now);
-    for (place, (then, now)) in report.verdict.all_places().zip(texts) {
-        if let Some(FinishReason::Failed { error }) = &now.finish
-            && then.finish != now.finish
-        {
-            let message = format!("{place} can’t be replayed: {error}");
-            return Err(Failure::usage(message));
-        }
-    }
-    Ok(())
 }
 
 /// Accepts the path of a picture, whose extension determines its format.
@@ -383,7 +161,7 @@ fn picture_path(path: &str) -> Result<PathBuf, String> {
     }
 }
 
-fn picture_format(path: &Path) -> Option<PictureFormat> {
+pub(super) fn picture_format(path: &Path) -> Option<PictureFormat> {
     let extension = path.extension()?;
     let mut formats = PictureFormat::ALL.into_iter();
     formats.find(|format| extension.eq_ignore_ascii_case(format.extension()))

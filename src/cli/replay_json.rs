@@ -9,6 +9,9 @@ use crate::decoding::TokenId;
 use crate::generation::Generation;
 use crate::generation::formatting::pane_letter;
 
+/// The result of a run that can’t be replayed.
+pub(super) const NOT_REPLAYED: &str = "not_replayed";
+
 /// Returns the verdict as JSON.
 pub(super) fn verdict(report: &Report) -> Vec<u8> {
     let verdict = &report.verdict;
@@ -43,12 +46,12 @@ pub(super) fn failure(error: &str) -> Vec<u8> {
     json_bytes(&FailureRecord {
         verdict: "This run can’t be replayed.".to_owned(),
         exit_status: 2,
-        result: "not_replayed",
+        result: NOT_REPLAYED,
         error,
     })
 }
 
-fn json_bytes(record: &impl Serialize) -> Vec<u8> {
+pub(super) fn json_bytes(record: &impl Serialize) -> Vec<u8> {
     // Serializing plain data to memory can't fail.
     let mut bytes = serde_json::to_vec_pretty(record).unwrap_or_default();
     bytes.push(b'\n');
@@ -106,14 +109,14 @@ struct ContradictionRecord<'a> {
 }
 
 #[derive(Serialize)]
-struct DifferenceRecord {
+pub(super) struct DifferenceRecord {
     #[serde(flatten)]
     place: PlaceRecord,
     /// From 1.
-    token: usize,
-    then: Option<String>,
-    now: Option<String>,
-    logit_gap: Option<f32>,
+    pub token: usize,
+    pub then: Option<String>,
+    pub now: Option<String>,
+    pub logit_gap: Option<f32>,
 }
 
 /// Where a text is.
@@ -210,6 +213,13 @@ impl<'a> ContradictionRecord<'a> {
     }
 }
 
+impl DifferenceRecord {
+    /// Returns the letter of its pane, if it is in one.
+    pub(super) fn pane(&self) -> Option<&str> {
+        self.place.pane.as_deref()
+    }
+}
+
 impl PlaceRecord {
     fn of(place: RunPlace) -> Self {
         let (pane, branch, turn) = match place {
@@ -273,7 +283,7 @@ fn text_record(report: &Report, index: usize) -> Option<TextRecord<'_>> {
 }
 
 /// Describes the first difference of the first text that diverges.
-fn first_difference(report: &Report) -> Option<DifferenceRecord> {
+pub(super) fn first_difference(report: &Report) -> Option<DifferenceRecord> {
     let Some(Comparison::Different { places, .. }) = &report.verdict.comparison else {
         return None;
     };
@@ -295,10 +305,10 @@ fn first_difference(report: &Report) -> Option<DifferenceRecord> {
     })
 }
 
-const fn result_name(verdict: &Verdict) -> &'static str {
+pub(super) const fn result_name(verdict: &Verdict) -> &'static str {
     match &verdict.comparison {
         _ if verdict.contradiction.is_some() => "contradiction",
-        None => "not_replayed",
+        None => NOT_REPLAYED,
         Some(Comparison::Identical) => "identical",
         Some(Comparison::SameTokens { .. }) => "same_tokens",
         Some(Comparison::Different { .. }) => "different",

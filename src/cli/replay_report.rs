@@ -131,6 +131,15 @@ impl Report {
         lines.join("\n") + "\n"
     }
 
+    /// Says where the texts diverge, or returns `None` if they do not.
+    pub(super) fn difference(&self) -> Option<String> {
+        let texts = self.verdict.texts.iter().zip(&self.then).zip(&self.now);
+        let found =
+            texts.filter_map(|((replay, then), now)| Some((replay.first_difference?, then, now)));
+        let (first, then, now) = found.min_by_key(|(difference, ..)| difference.step)?;
+        Some(difference_words(first, then, now))
+    }
+
     /// Describes a text: "A Greedy, 24 tokens: identical", "Turn 1 of A Greedy, 24 tokens: identical".
     fn text_line(&self, text: usize) -> Option<String> {
         let (replay, then) = (self.verdict.texts.get(text)?, self.then.get(text)?);

@@ -17,6 +17,7 @@ mod line_style;
 mod next_token;
 mod picture;
 mod proven;
+mod replayed;
 mod scale;
 mod score;
 mod speed;
@@ -48,6 +49,7 @@ pub use picture::{
     PlottedRun, RunPicture,
 };
 pub use proven::{ProvenData, proven_ui};
+pub use replayed::{ReplayedRun, ReplayedRuns};
 pub use scale::count;
 pub use score::{ScoreData, ScoreLane, ScoreValues, score_plot_ui};
 pub use speed::{SpeedData, SpeedLine};

@@ -165,7 +165,7 @@ impl Prompt {
     pub fn switches<'a>(&self, main: &'a ModelStatus) -> &'a [TemplateSwitch] {
         let chat = main.ready().map(|model| &model.chat);
         match chat {
-            Some(ChatSupport::Ready { switches }) if self.mode == PromptMode::Chat => switches,
+            Some(ChatSupport::Ready { switches, .. }) if self.mode == PromptMode::Chat => switches,
             _ => &[],
         }
     }

@@ -180,7 +180,11 @@ fn variables_reach_the_template_and_it_says_which_switches_it_reads() {
     let template = ("chat_template.jinja", template.to_owned());
     let model = folder_with(&[config(false), template]).unwrap();
     let switches = vec![TemplateSwitch::EnableThinking];
-    assert_eq!(model.chat_support(), ChatSupport::Ready { switches });
+    let expected = ChatSupport::Ready {
+        switches,
+        tool_calls: None,
+    };
+    assert_eq!(model.chat_support(), expected);
     let rendered = |kwargs: serde_json::Value| {
         let settings = ChatSettings {
             kwargs: serde_json::from_value(kwargs).unwrap(),

@@ -70,7 +70,7 @@ fn only_the_listed_paths_and_methods_exist() {
         "/../etc/passwd",
         "/v1/files",
         "/slots",
-        "/props",
+        "/metrics",
         "/v1/models/..",
     ] {
         let response = get(endpoint.address, path);

@@ -5,6 +5,9 @@
 mod answers;
 mod client;
 mod faults;
+mod hostile;
+mod llama_server;
+mod tool_calls;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -46,7 +49,10 @@ impl Endpoint {
         let model = loop {
             let event = worker.wait().expect("the worker runs");
             if let Event::ModelLoaded {
-                info, vocabulary, ..
+                info,
+                vocabulary,
+                chat,
+                ..
             } = event
             {
                 break ApiModel {
@@ -54,6 +60,7 @@ impl Endpoint {
                     vocabulary,
                     second: None,
                     loaded_at: 7,
+                    tool_calls: chat.tool_calls(),
                 };
             }
         };
@@ -162,8 +169,13 @@ impl Owner {
 /// A model with a chat template that answers every message with this text.
 fn chat_model(answer: &'static str) -> Result<LoadedModel, EngineError> {
     let template = "{% for message in messages %}?{{ message.content }}{{ end }}{% endfor %}:";
+    chat_model_with(template, answer)
+}
+
+/// A model with this chat template that knows this text by heart.
+fn chat_model_with(template: &str, text: &'static str) -> Result<LoadedModel, EngineError> {
     let special_tokens = BTreeMap::from([("end".to_owned(), "</s>".to_owned())]);
-    let mut model = ScriptedLm::reciting(64, answer).into_loaded()?;
+    let mut model = ScriptedLm::reciting(256, text).into_loaded()?;
     model.chat = Some(ChatTemplate::parse(template, special_tokens));
     Ok(model)
 }

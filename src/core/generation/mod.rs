@@ -42,6 +42,7 @@ pub mod testing;
 mod text_end;
 mod thinking_budget;
 mod token_search;
+mod tool_call_form;
 mod turns;
 mod vocabulary;
 
@@ -84,5 +85,6 @@ pub use thinking_budget::{
     THOUGHT_TAGS, ThoughtTags, UnspelledThought, note_character_parts, spell_thoughts,
     unspell_thoughts,
 };
+pub use tool_call_form::ToolCallForm;
 pub use turns::{EarlierTurn, N_MAX_TURNS, change_turns, turns_before};
-pub use vocabulary::Vocabulary;
+pub use vocabulary::{Framing, Vocabulary};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{ChatMessage, ChatTools, Piece};
+use super::{ChatMessage, ChatTools, Piece, ToolCallForm};
 use crate::decoding::TokenId;
 
 /// A prompt as the user entered it.
@@ -193,6 +193,8 @@ pub enum ChatSupport {
     Ready {
         /// The switches that its template reads.
         switches: Vec<TemplateSwitch>,
+        /// How it lets the model write tool calls, if it names a form that is read.
+        tool_calls: Option<ToolCallForm>,
     },
     /// The chat template can't be used.
     Broken {
@@ -206,6 +208,15 @@ impl ChatSupport {
     pub const fn ready() -> Self {
         Self::Ready {
             switches: Vec::new(),
+            tool_calls: None,
+        }
+    }
+
+    /// Returns how the template lets the model write tool calls, if it names a form that is read.
+    pub const fn tool_calls(&self) -> Option<ToolCallForm> {
+        match self {
+            Self::Ready { tool_calls, .. } => *tool_calls,
+            Self::Missing | Self::Broken { .. } => None,
         }
     }
 }

@@ -167,7 +167,7 @@ mod tests {
     use crate::decoding::filters::{Phrase, ThinkingBudget};
     use crate::decoding::testing::token_ids;
     use crate::decoding::{ChainConfig, Filter};
-    use crate::generation::{PaneSettings, Piece, Vocabulary};
+    use crate::generation::{Framing, PaneSettings, Piece, Vocabulary};
 
     fn vocabulary(special: &[&str]) -> Vocabulary {
         let text = [
@@ -251,15 +251,15 @@ mod tests {
     fn a_message_has_the_tokens_that_the_tokenizer_makes_of_it() {
         let pieces = ["e", "n", "d", " ", "a", "end", " a"].map(Piece::text);
         let vocabulary = Vocabulary::new(pieces.to_vec());
-        let letters = |_: &str| Some(token_ids(&[0, 1, 2, 6]));
+        let letters = |_: &str, _| Some(token_ids(&[0, 1, 2, 6]));
         let spelled = vocabulary.clone().with_encoder(letters).tokenize("end a");
         assert_eq!(spelled, Some(token_ids(&[0, 1, 2, 6])));
         assert_eq!(vocabulary.tokenize("end a"), Some(token_ids(&[5, 6])));
         // What decodes to another text, or fails, does not count.
         for encode in [
-            (|_| Some(token_ids(&[0]))) as fn(&str) -> _,
-            |_| None,
-            |_| Some(token_ids(&[77])),
+            (|_, _| Some(token_ids(&[0]))) as fn(&str, Framing) -> _,
+            |_, _| None,
+            |_, _| Some(token_ids(&[77])),
         ] {
             let spelled = vocabulary.clone().with_encoder(encode).tokenize("end a");
             assert_eq!(spelled, Some(token_ids(&[5, 6])));

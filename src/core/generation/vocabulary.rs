@@ -5,8 +5,19 @@ use std::sync::Arc;
 use super::{Piece, PieceKind};
 use crate::decoding::TokenId;
 
-/// Turns a text that follows other tokens into tokens, or returns `None` if it fails.
-type Encode = dyn Fn(&str) -> Option<Vec<TokenId>> + Send + Sync;
+/// Turns a text into tokens, or returns `None` if it fails.
+type Encode = dyn Fn(&str, Framing) -> Option<Vec<TokenId>> + Send + Sync;
+
+/// What a tokenizer adds around a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Framing {
+    /// Nothing. Special tokens that the text names stay.
+    Bare,
+    /// Nothing, and a beginning-of-text token that the text names is left out.
+    Continuation,
+    /// The tokens that begin and end every text, as far as the text does not name them.
+    Whole,
+}
 
 /// The pieces of a vocabulary, by token id.
 #[derive(Clone, Default)]
@@ -40,21 +51,27 @@ impl Vocabulary {
         }
     }
 
-    /// Adds the model's tokenizer: what turns a text that follows other tokens into tokens.
+    /// Adds the model's tokenizer.
     #[must_use]
     pub fn with_encoder(
         mut self,
-        encode: impl Fn(&str) -> Option<Vec<TokenId>> + Send + Sync + 'static,
+        encode: impl Fn(&str, Framing) -> Option<Vec<TokenId>> + Send + Sync + 'static,
     ) -> Self {
         self.encode = Some(Arc::new(encode));
         self
+    }
+
+    /// Returns the tokens that the model's tokenizer makes of a text, special ones included. `None`
+    /// without a tokenizer, or if it fails.
+    pub fn encode(&self, text: &str, framing: Framing) -> Option<Vec<TokenId>> {
+        self.encode.as_ref()?(text, framing)
     }
 
     /// Returns the tokens that the model's tokenizer makes of a text that follows other tokens, special
     /// ones included. Without a tokenizer, or if it changes the text, these are the fewest that spell
     /// it; `None` if none do.
     pub fn tokenize(&self, text: &str) -> Option<Vec<TokenId>> {
-        let encoded = self.encode.as_ref().and_then(|encode| encode(text));
+        let encoded = self.encode(text, Framing::Continuation);
         let exact = encoded.filter(|tokens| self.text_with_special(tokens) == text);
         exact.or_else(|| self.spell_with_special(text))
     }

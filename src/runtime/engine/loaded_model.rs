@@ -9,7 +9,7 @@ use crate::decoding::TokenId;
 use crate::generation::RecommendedSampling;
 use crate::generation::{
     ByteSize, ChatMessage, ChatRecord, ChatSettings, ChatSupport, ModelInfo, PromptCheck,
-    PromptForm, PromptRecord, PromptText, Vocabulary,
+    PromptForm, PromptRecord, PromptText, ToolCallForm, Vocabulary,
 };
 use crate::kernels::ReturnedMemory;
 
@@ -276,6 +276,7 @@ impl LoadedModel {
             None => ChatSupport::Missing,
             Some(Ok(template)) => ChatSupport::Ready {
                 switches: template.switches().to_vec(),
+                tool_calls: ToolCallForm::of_template(template.source()),
             },
             Some(Err(error)) => ChatSupport::Broken {
                 error: error.to_string(),

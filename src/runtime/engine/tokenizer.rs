@@ -9,7 +9,7 @@ use super::caught_panic::catch_panic;
 use super::gguf_tokenizer::SentencePieceTokenizer;
 use super::tokenizer_check::check;
 use crate::decoding::TokenId;
-use crate::generation::{Piece, Vocabulary};
+use crate::generation::{Framing, Piece, Vocabulary};
 
 /// A model's tokenizer, with the special tokens that it adds to every text.
 #[derive(Debug, Clone)]
@@ -163,6 +163,14 @@ impl Tokenizer {
         Ok(tokens)
     }
 
+    fn encode_framed(&self, text: &str, framing: Framing) -> Result<Vec<TokenId>, EngineError> {
+        match framing {
+            Framing::Bare => self.encode_bare(text),
+            Framing::Continuation => self.encode_continuation(text),
+            Framing::Whole => self.encode(text),
+        }
+    }
+
     /// Returns a reference that does not keep the tokenizer in memory.
     fn downgrade(&self) -> WeakTokenizer {
         WeakTokenizer {
@@ -217,7 +225,7 @@ impl Tokenizer {
         // Texts keep their vocabulary, which must not keep the tokenizer of a model that is gone.
         let weak = self.downgrade();
         Vocabulary::new(pieces.collect())
-            .with_encoder(move |text| weak.upgrade()?.encode_continuation(text).ok())
+            .with_encoder(move |text, framing| weak.upgrade()?.encode_framed(text, framing).ok())
     }
 }
 

@@ -15,7 +15,7 @@ use crate::generation::{
     PromptRecord, TextModels,
 };
 use crate::interop::api::{
-    AnswerForm, ApiError, ApiModel, EarlierRequest, RecordedRequest, RequestPrompt, TextParts,
+    AnswerForm, AnswerStream, ApiError, ApiModel, EarlierRequest, RecordedRequest, RequestPrompt,
     Usage,
 };
 use crate::worker::{PaneRequest, Progress, Recorder, Request};
@@ -215,7 +215,7 @@ struct Answering {
 struct WrittenText {
     recorder: Recorder,
     /// `None` once the text is finished.
-    parts: Option<TextParts>,
+    stream: Option<AnswerStream>,
 }
 
 impl WrittenText {
@@ -250,13 +250,15 @@ impl Answering {
             })
             .collect();
         let prompt = Arc::new(prompt_record(&request.prompt, &model));
-        let texts = panes.iter().map(|pane| WrittenText {
-            parts: Some(TextParts::new(&request.limits.stop_strings)),
+        let stops = &request.limits.stop_strings;
+        let text = |(index, pane): (usize, &PaneRequest)| WrittenText {
+            stream: Some(AnswerStream::new(&form, index, stops)),
             recorder: Recorder {
                 id: pane.id,
                 text: new_text(pane.config.clone(), &prompt, &model),
             },
-        });
+        };
+        let texts = panes.iter().enumerate().map(text).collect();
         let answering = Self {
             client,
             asked: words,
@@ -265,7 +267,7 @@ impl Answering {
             earlier: None,
             form,
             reply,
-            texts: texts.collect(),
+            texts,
             is_accepted: false,
             has_begun: false,
             not_sent: None,
@@ -351,32 +353,29 @@ impl Answering {
         if !self.form.is_streamed() || self.not_sent.is_some() {
             return Ok(());
         }
-        let Some(WrittenText { recorder, parts }) = self.texts.get_mut(index) else {
+        let Some(WrittenText { recorder, stream }) = self.texts.get_mut(index) else {
+            return Ok(());
+        };
+        let Some(open) = stream else {
             return Ok(());
         };
         let (form, reply, text) = (&self.form, &self.reply, &recorder.text);
-        let send = |event: Option<Value>| event.map_or(Ok(()), |event| reply.send_event(&event));
-        match progress {
-            Progress::Prefilling { .. } | Progress::Compared { .. } => Ok(()),
+        let events = match progress {
+            Progress::Prefilling { .. } | Progress::Compared { .. } => Vec::new(),
             Progress::Started { .. } => {
                 if index == 0 {
                     reply.send(Reply::Begin)?;
                 }
-                send(form.begin(index))
+                open.begin(form).into_iter().collect()
             }
-            Progress::Stepped { step, .. } => match parts {
-                Some(parts) => send(form.part(index, text, &parts.push(&step.piece))),
-                None => Ok(()),
-            },
+            Progress::Stepped { .. } => open.step(form, text),
             Progress::Finished { .. } => {
-                let Some(parts) = parts.take() else {
-                    return Ok(());
-                };
-                send(form.part(index, text, &parts.finish(text)))?;
-                // A failure ends the whole stream.
-                form.end(index, text).map_or(Ok(()), |end| send(Some(end)))
+                let ended = stream.take().map(|stream| stream.finish(form, text));
+                ended.unwrap_or_default()
             }
-        }
+        };
+        let mut events = events.iter();
+        events.try_for_each(|event| reply.send_event(event))
     }
 
     /// Sends the end of the response.
@@ -390,11 +389,12 @@ impl Answering {
         }
         match AnswerForm::failure(&texts) {
             Some(error) if !self.has_begun => self.reply.send(Reply::Whole(Err(error))),
-            Some(error) => self.reply.send_event(&error.to_json()),
+            Some(error) => self.reply.send_event(&self.form.error(&error)),
             None => {
                 let usage = self.form.usage(&texts);
                 usage.map_or(Ok(()), |usage| self.reply.send_event(&usage))?;
-                self.reply.send(Reply::Part("data: [DONE]\n\n".into()))
+                let end = self.form.end_of_stream();
+                end.map_or(Ok(()), |end| self.reply.send(Reply::Part(end.into())))
             }
         }
     }

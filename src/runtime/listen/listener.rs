@@ -7,7 +7,8 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use super::answering::{AnsweredRequest, Answers, OpenRequest};
 use super::asked::Asked;
 use super::limits::{MAX_OPEN_REQUESTS, MAX_UNLISTED_REFUSALS};
-use super::routes::Routes;
+use super::rendering::{AskedTemplate, Renderings};
+use super::routes::{Routes, Senders};
 use super::served::ServedModel;
 use super::server::ServerThread;
 use crate::generation::GenerationId;
@@ -28,8 +29,10 @@ pub enum ListenError {
 pub struct Listener {
     address: SocketAddr,
     asked: Receiver<Asked>,
+    templates: Receiver<AskedTemplate>,
     refused: Receiver<AnsweredRequest>,
     answers: Answers,
+    renderings: Renderings,
     model: ServedModel,
     _server: ServerThread,
 }
@@ -53,22 +56,24 @@ impl Listener {
         let address = socket.local_addr().map_err(refused_port)?;
         let served = ServedModel::default();
         served.set(model);
-        // Each open request holds a permit, so that this channel is never full.
+        // Each open request holds a permit, so that these channels are never full.
         let (asked_sender, asked) = sync_channel(MAX_OPEN_REQUESTS);
+        let (template_sender, templates) = sync_channel(MAX_OPEN_REQUESTS);
         let (refused_sender, refused) = sync_channel(MAX_UNLISTED_REFUSALS);
-        let routes = Routes::new(
-            address.port(),
-            served.clone(),
-            asked_sender,
-            refused_sender,
-            Box::new(wake),
-        );
+        let senders = Senders {
+            asked: asked_sender,
+            templates: template_sender,
+            refused: refused_sender,
+        };
+        let routes = Routes::new(address.port(), served.clone(), senders, Box::new(wake));
         let server = ServerThread::start(socket, routes).map_err(refused_port)?;
         Ok(Self {
             address,
             asked,
+            templates,
             refused,
             answers: Answers::default(),
+            renderings: Renderings::default(),
             model: served,
             _server: server,
         })
@@ -92,7 +97,13 @@ impl Listener {
         for refused in self.refused.try_iter() {
             self.answers.list(refused);
         }
-        self.answers.requests(&self.model, &mut new_id)
+        let templates = self.templates.try_iter();
+        let renderings = &mut self.renderings;
+        let mut requests: Vec<Request> = templates
+            .map(|asked| renderings.begin(new_id(), asked))
+            .collect();
+        requests.extend(self.answers.requests(&self.model, &mut new_id));
+        requests
     }
 
     /// Returns the requests that are open, in the order in which they arrived.
@@ -113,7 +124,7 @@ impl Listener {
 
     /// Passes on what the worker reports. Returns whether it is about a request of a program.
     pub fn note(&mut self, progress: &Progress) -> bool {
-        self.answers.note(progress)
+        self.renderings.note(progress) || self.answers.note(progress)
     }
 
     /// Returns the requests that were answered or refused since the last call, in that order.
@@ -123,18 +134,21 @@ impl Listener {
 
     /// Returns whether no request is open.
     pub fn is_idle(&self) -> bool {
-        self.answers.is_idle()
+        self.answers.is_idle() && self.renderings.is_empty()
     }
 
     /// Refuses the requests that have not begun, because the endpoint is about to close.
     pub fn refuse_waiting(&mut self) {
         self.take_asked();
+        // Their programs are told that the endpoint is closed.
+        self.templates.try_iter().for_each(drop);
         let closing = ApiError::refused(503, "The endpoint was closed");
         self.answers.refuse_waiting(&closing);
     }
 
     /// Ends all open requests with an error, because the worker is gone.
     pub fn fail(&mut self, error: &str) {
+        self.renderings.clear();
         self.answers.fail(error);
     }
 }

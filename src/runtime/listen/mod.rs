@@ -13,6 +13,7 @@ mod guard;
 mod limits;
 mod listener;
 mod parts;
+mod rendering;
 mod routes;
 mod served;
 mod server;

@@ -29,6 +29,7 @@ fn model() -> ApiModel {
         vocabulary: Arc::new(Vocabulary::new(vec![Piece::text("a")])),
         second: None,
         loaded_at: 0,
+        tool_calls: None,
     }
 }
 

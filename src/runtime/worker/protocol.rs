@@ -59,6 +59,9 @@ pub enum Request {
         /// `None` for the main model.
         model: Option<ModelSource>,
     },
+    /// Render a chat with the main model’s template and tokenize it, without reading it. The answer is
+    /// a [`Progress::Started`] with its prompt or a failure, and nothing follows.
+    Render { id: GenerationId, chat: PromptText },
     /// Compare a recorded prompt with what a model's tokenizer and chat template make of its text.
     CheckPrompt {
         prompt: Arc<PromptRecord>,

@@ -203,6 +203,10 @@ impl Listening {
             vocabulary: vocabulary.clone(),
             second: second.cloned(),
             loaded_at: unix_time_secs(),
+            tool_calls: models
+                .main
+                .ready()
+                .and_then(|model| model.chat.tool_calls()),
         });
         let set = ListenRequest::SetModel(self.model.clone());
         self.is_on().then_some(Effect::Listen(set))

@@ -80,7 +80,10 @@ fn an_empty_system_prompt_is_sent_on_request() {
 #[test]
 fn the_switches_of_a_template_are_offered_in_chat_mode_and_sent() {
     let switches = vec![TemplateSwitch::EnableThinking];
-    let mut state = chatting(ChatSupport::Ready { switches });
+    let mut state = chatting(ChatSupport::Ready {
+        switches,
+        tool_calls: None,
+    });
     let shown = state.prompt.switches(&state.models.main);
     assert_eq!(shown, [TemplateSwitch::EnableThinking]);
     let variable = TemplateSwitch::EnableThinking.variable().to_owned();

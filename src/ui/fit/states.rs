@@ -201,6 +201,7 @@ pub(super) fn scenes() -> Vec<Scene> {
             ];
             state.on_event(loaded_with(ChatSupport::Ready {
                 switches: switches.to_vec(),
+                tool_calls: None,
             }));
             state
         })

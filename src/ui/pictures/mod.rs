@@ -28,7 +28,8 @@ pub(crate) use self::caption::{model_words, shortened};
 pub use self::palette::Palette;
 pub use self::png::{PictureError, Pixels, pixels, png};
 pub use self::render::{
-    Look, drawing, encode, run_picture, tree_drawing, verified_drawing, xray_drawing,
+    Look, drawing, encode, replayed_drawing, run_picture, tree_drawing, verified_drawing,
+    xray_drawing,
 };
 pub use self::texts::TextsPicture;
 pub use self::xray::XrayPicture;

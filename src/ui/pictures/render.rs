@@ -7,7 +7,9 @@ use super::xray::XrayOfRun;
 use super::{Palette, PictureError, XrayPicture, caption, dated, png, step_caption, styled_svg};
 use crate::export::CsvReader;
 use crate::plots;
-use crate::plots::{NextTokenData, PicturePlot, PlottedRun, RunPicture, VerifiedData};
+use crate::plots::{
+    NextTokenData, PicturePlot, PlottedRun, ReplayedRuns, RunPicture, VerifiedData,
+};
 use crate::state::{BranchTree, PictureFormat, PictureStyle, Plot};
 use crate::ui::compare::CompareOfRun;
 use crate::ui::loop_view::LoopOfRun;
@@ -78,6 +80,11 @@ pub fn verified_drawing(
         Some(words) => styled_svg(plot, &format!("{caption} · {words}"), look),
         None => styled_svg(plot, caption, look),
     }
+}
+
+/// Renders the strips of many replayed runs as SVG.
+pub fn replayed_drawing(runs: &ReplayedRuns, caption: &str, look: Look) -> String {
+    styled_svg(runs, caption, look)
 }
 
 /// Encodes an SVG drawing as the bytes of a file. The scale only affects a PNG.

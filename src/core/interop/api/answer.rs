@@ -2,21 +2,22 @@
 
 use serde_json::{Value, json};
 
+use super::call_reader::{CallReader, Read, ToolCall};
 use super::delivery::Delivery;
-use super::text_parts::{TextPart, TextParts};
-use super::{ApiError, Endpoint, TextRequest, log_probs};
+use super::text_parts::{TextPart, TextParts, TokenStart};
+use super::{ApiError, Endpoint, TextRequest, finish, llama_answer, log_probs};
 use crate::generation::formatting::grouped;
-use crate::generation::{FinishReason, Generation, PromptRecord};
+use crate::generation::{Generation, PromptRecord};
 
 /// How the response to a request looks.
 #[derive(Debug, Clone)]
 pub struct AnswerForm {
-    endpoint: Endpoint,
-    delivery: Delivery,
+    pub(super) endpoint: Endpoint,
+    pub(super) delivery: Delivery,
     id: String,
     /// When the request arrived, in seconds since 1970.
     created: u64,
-    model: String,
+    pub(super) model: String,
 }
 
 /// How many tokens a request used.
@@ -62,7 +63,7 @@ impl AnswerForm {
     pub fn new(request: &TextRequest, model: &str, created: u64, number: u64) -> Self {
         let kind = match request.endpoint {
             Endpoint::ChatCompletions => "chatcmpl",
-            Endpoint::Completions => "cmpl",
+            Endpoint::Completions | Endpoint::LlamaCompletion => "cmpl",
         };
         Self {
             endpoint: request.endpoint,
@@ -80,18 +81,22 @@ impl AnswerForm {
 
     /// Returns the whole response, or the error that ended one of the texts.
     pub fn whole(&self, texts: &[&Generation]) -> Result<Value, ApiError> {
-        let choices = (0..).zip(texts).map(|(index, text)| {
-            let finish = finish_word(text)?;
+        if self.endpoint == Endpoint::LlamaCompletion {
+            return llama_answer::whole(self, texts);
+        }
+        let choices = texts.iter().enumerate().map(|(index, text)| {
             let part = TextParts::whole(text);
-            let log_probs = self.log_probs(text, &part);
-            let mut choice = match self.endpoint {
+            let log_probs = self.log_probs(text, &part.tokens);
+            let (mut choice, n_calls) = match self.endpoint {
                 Endpoint::ChatCompletions => {
-                    let message =
-                        json!({"role": "assistant", "content": part.text, "refusal": null});
-                    json!({"index": index, "message": message})
+                    let (message, n_calls) = self.message(index, &part);
+                    (json!({"index": index, "message": message}), n_calls)
                 }
-                Endpoint::Completions => json!({"index": index, "text": part.text}),
+                Endpoint::Completions | Endpoint::LlamaCompletion => {
+                    (json!({"index": index, "text": part.text}), 0)
+                }
             };
+            let finish = finish::word_with_calls(text, n_calls)?;
             set(&mut choice, "logprobs", log_probs);
             set(&mut choice, "finish_reason", json!(finish));
             Ok(choice)
@@ -104,38 +109,20 @@ impl AnswerForm {
 
     /// Returns the error that ended one of the texts.
     pub fn failure(texts: &[&Generation]) -> Option<ApiError> {
-        texts.iter().find_map(|text| finish_word(text).err())
+        texts.iter().find_map(|text| finish::word(text).err())
     }
 
-    /// Returns the chunk before the first token of a text.
-    pub fn begin(&self, index: usize) -> Option<Value> {
+    /// Returns an error as an event of a stream.
+    pub fn error(&self, error: &ApiError) -> Value {
+        error.body(self.endpoint.is_llama_form())
+    }
+
+    /// Returns what a stream ends with, after its last event.
+    pub const fn end_of_stream(&self) -> Option<&'static str> {
         match self.endpoint {
-            Endpoint::ChatCompletions => {
-                let delta = json!({"role": "assistant", "content": "", "refusal": null});
-                Some(self.chunk(index, delta, Value::Null, None))
-            }
-            Endpoint::Completions => None,
+            Endpoint::ChatCompletions | Endpoint::Completions => Some("data: [DONE]\n\n"),
+            Endpoint::LlamaCompletion => None,
         }
-    }
-
-    /// Returns the chunk with a part of a text.
-    pub fn part(&self, index: usize, text: &Generation, part: &TextPart) -> Option<Value> {
-        let has_log_probs = self.delivery.n_top.is_some() && !part.tokens.is_empty();
-        if part.text.is_empty() && !has_log_probs {
-            return None;
-        }
-        let log_probs = self.log_probs(text, part);
-        Some(self.chunk(index, self.delta(&part.text), log_probs, None))
-    }
-
-    /// Returns the chunk after the last part of a text, or the error that ended it.
-    pub fn end(&self, index: usize, text: &Generation) -> Result<Value, ApiError> {
-        let finish = finish_word(text)?;
-        let delta = match self.endpoint {
-            Endpoint::ChatCompletions => json!({}),
-            Endpoint::Completions => self.delta(""),
-        };
-        Ok(self.chunk(index, delta, Value::Null, Some(finish)))
     }
 
     /// Returns the chunk with the usage at the end of a stream, if it is wanted.
@@ -145,17 +132,17 @@ impl AnswerForm {
         Some(chunk).filter(|_| self.delivery.include_usage)
     }
 
-    fn delta(&self, text: &str) -> Value {
-        match self.endpoint {
-            Endpoint::ChatCompletions => json!({"content": text}),
-            Endpoint::Completions => json!(text),
-        }
-    }
-
-    fn chunk(&self, index: usize, delta: Value, log_probs: Value, finish: Option<&str>) -> Value {
+    /// Returns an event of a stream in OpenAI's form.
+    pub(super) fn chunk(
+        &self,
+        index: usize,
+        delta: Value,
+        log_probs: Value,
+        finish: Option<&str>,
+    ) -> Value {
         let name = match self.endpoint {
             Endpoint::ChatCompletions => "delta",
-            Endpoint::Completions => "text",
+            Endpoint::Completions | Endpoint::LlamaCompletion => "text",
         };
         let mut choice = json!({"index": index});
         set(&mut choice, name, delta);
@@ -172,7 +159,7 @@ impl AnswerForm {
         let object = match (self.endpoint, is_chunk) {
             (Endpoint::ChatCompletions, false) => "chat.completion",
             (Endpoint::ChatCompletions, true) => "chat.completion.chunk",
-            (Endpoint::Completions, _) => "text_completion",
+            (Endpoint::Completions | Endpoint::LlamaCompletion, _) => "text_completion",
         };
         json!({
             "id": self.id,
@@ -183,37 +170,52 @@ impl AnswerForm {
         })
     }
 
-    fn log_probs(&self, text: &Generation, part: &TextPart) -> Value {
-        let Some(n_top) = self.delivery.n_top else {
-            return Value::Null;
+    /// Returns the log-probabilities of these tokens, if they are wanted.
+    pub(super) fn log_probs(&self, text: &Generation, tokens: &[TokenStart]) -> Value {
+        match (self.delivery.n_top, self.endpoint) {
+            (None, _) => Value::Null,
+            (Some(n_top), Endpoint::ChatCompletions) => log_probs::of_chat(text, tokens, n_top),
+            (Some(n_top), _) => log_probs::of_text(text, tokens, n_top),
+        }
+    }
+
+    /// Returns what finds tool calls in a text, if there can be any.
+    pub(super) fn call_reader(&self) -> Option<CallReader> {
+        let form = self.delivery.calls?;
+        Some(CallReader::new(form, self.delivery.only_first_call))
+    }
+
+    /// Returns a tool call of a text.
+    pub(super) fn call(&self, index: usize, call_index: usize, call: &ToolCall) -> Value {
+        call.to_json((&self.id, index, call_index))
+    }
+
+    /// Returns the message of an answer, and how many tools it calls.
+    fn message(&self, index: usize, part: &TextPart) -> (Value, usize) {
+        let mut message = json!({"role": "assistant", "content": part.text, "refusal": null});
+        let Some(mut reader) = self.call_reader() else {
+            return (message, 0);
         };
-        match self.endpoint {
-            Endpoint::ChatCompletions => log_probs::of_chat(text, part, n_top),
-            Endpoint::Completions => log_probs::of_text(text, part, n_top),
+        let mut read = reader.push(part);
+        read.extend(reader.finish());
+        let (mut content, mut calls) = (String::new(), Vec::new());
+        for one in read {
+            match one {
+                Read::Text(text) => content.push_str(&text),
+                Read::Call(call) => calls.push(self.call(index, calls.len(), &call)),
+            }
         }
+        if !calls.is_empty() {
+            let content = Some(content).filter(|content| !content.is_empty());
+            set(&mut message, "content", json!(content));
+            set(&mut message, "tool_calls", json!(calls));
+        }
+        (message, reader.n_calls())
     }
 }
 
-/// Returns the API's word for the reason for which a text ended.
-fn finish_word(text: &Generation) -> Result<&'static str, ApiError> {
-    match &text.finish {
-        Some(FinishReason::MaxTokens | FinishReason::ContextFull) => Ok("length"),
-        Some(FinishReason::Failed { error }) => Err(ApiError::failed(error.clone())),
-        Some(FinishReason::Cancelled | FinishReason::Interrupted) | None => {
-            Err(ApiError::refused(503, "The text was stopped"))
-        }
-        Some(
-            FinishReason::EndOfText
-            | FinishReason::StopString { .. }
-            | FinishReason::GrammarComplete
-            | FinishReason::Paused
-            | FinishReason::Scored
-            | FinishReason::ByServer { .. },
-        ) => Ok("stop"),
-    }
-}
-
-fn set(object: &mut Value, name: &str, value: Value) {
+/// Sets a field of an object.
+pub(super) fn set(object: &mut Value, name: &str, value: Value) {
     if let Some(fields) = object.as_object_mut() {
         fields.insert(name.to_owned(), value);
     }

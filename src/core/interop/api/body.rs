@@ -124,6 +124,17 @@ impl Body {
         }
     }
 
+    /// Fails if a field has not been taken.
+    pub(super) fn finish(self) -> Result<(), ApiError> {
+        match self.0.keys().next() {
+            Some(name) => {
+                let message = format!("{name} is not supported");
+                Err(ApiError::invalid_field(name, message))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Returns the fields that have not been taken.
     pub(super) fn into_rest(self) -> Map<String, Value> {
         self.0

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::body::Body;
 use super::{ApiError, Endpoint};
+use crate::generation::ToolCallForm;
 
 /// The most alternatives that are reported for each token.
 const MAX_TOP: usize = 20;
@@ -18,20 +19,50 @@ pub struct Delivery {
     /// How many alternatives of each token to report with their log-probabilities. `None` reports no
     /// log-probabilities.
     pub n_top: Option<usize>,
+    /// How the model writes tool calls. `None` if nothing that it writes is one.
+    pub calls: Option<ToolCallForm>,
+    /// Whether only the first tool call is one.
+    pub only_first_call: bool,
+    pub llama: LlamaDelivery,
+}
+
+/// What a response in llama-server's own form also contains.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LlamaDelivery {
+    /// Whether a whole response lists the token ids. Streams always do.
+    pub return_tokens: bool,
+    /// Whether each part of a stream states the times.
+    pub timings_per_token: bool,
 }
 
 impl Delivery {
     /// Takes the fields that say how to answer.
     pub(super) fn take(endpoint: Endpoint, body: &mut Body) -> Result<Self, ApiError> {
         let stream = body.boolean("stream")?.unwrap_or(false);
-        Ok(Self {
+        let mut delivery = Self {
             stream,
-            include_usage: include_usage(stream, body)?,
-            n_top: match endpoint {
-                Endpoint::ChatCompletions => top_of_chat(body)?,
-                Endpoint::Completions => body.count("logprobs", 0..=MAX_TOP)?,
-            },
-        })
+            ..Self::default()
+        };
+        match endpoint {
+            Endpoint::ChatCompletions => {
+                delivery.include_usage = include_usage(stream, body)?;
+                delivery.n_top = top_of_chat(body)?;
+                delivery.only_first_call = body.boolean("parallel_tool_calls")? == Some(false);
+            }
+            Endpoint::Completions => {
+                delivery.include_usage = include_usage(stream, body)?;
+                delivery.n_top = body.count("logprobs", 0..=MAX_TOP)?;
+            }
+            Endpoint::LlamaCompletion => {
+                let n_top = body.count("n_probs", 0..=MAX_TOP)?;
+                delivery.n_top = n_top.filter(|n_top| *n_top > 0);
+                delivery.llama = LlamaDelivery {
+                    return_tokens: body.boolean("return_tokens")?.unwrap_or(false),
+                    timings_per_token: body.boolean("timings_per_token")?.unwrap_or(false),
+                };
+            }
+        }
+        Ok(delivery)
     }
 }
 

@@ -57,14 +57,19 @@ impl ApiError {
         }
     }
 
-    /// Returns the error as the body of a response.
-    pub fn to_json(&self) -> Value {
+    /// Returns the error as the body of a response. In llama-server's own form, its code is the status.
+    pub fn body(&self, is_llama_form: bool) -> Value {
+        let code = if is_llama_form {
+            json!(self.status)
+        } else {
+            json!(self.code)
+        };
         json!({
             "error": {
                 "message": self.message,
                 "type": self.kind(),
                 "param": self.param,
-                "code": self.code,
+                "code": code,
             }
         })
     }

@@ -3,15 +3,16 @@
 
 use serde_json::{Map, Value, json};
 
-use super::text_parts::{TextPart, TokenStart};
+use super::answer::set;
+use super::text_parts::TokenStart;
 use crate::decoding::{TokenId, Trace};
-use crate::generation::{Generation, Piece, Step};
+use crate::generation::{Generation, Piece, PieceKind, Step};
 
 /// What the API reports for a token without any probability, because JSON has no −∞.
 const IMPOSSIBLE: f64 = -9_999.0;
 
 /// Returns the log-probabilities as `/v1/chat/completions` reports them.
-pub(super) fn of_chat(text: &Generation, part: &TextPart, n_top: usize) -> Value {
+pub(super) fn of_chat(text: &Generation, tokens: &[TokenStart], n_top: usize) -> Value {
     let entry = |piece: &Piece, log_prob: f64| {
         json!({
             "token": String::from_utf8_lossy(&piece.bytes),
@@ -25,17 +26,15 @@ pub(super) fn of_chat(text: &Generation, part: &TextPart, n_top: usize) -> Value
             .map(|(token, log_prob)| entry(&text.vocabulary.piece(token), log_prob))
             .collect();
         let mut token = entry(&step.piece, own(step));
-        if let Some(fields) = token.as_object_mut() {
-            fields.insert("top_logprobs".to_owned(), Value::Array(top));
-        }
+        set(&mut token, "top_logprobs", Value::Array(top));
         token
     };
-    let content: Vec<Value> = steps(text, part).map(token).collect();
+    let content: Vec<Value> = steps(text, tokens).map(token).collect();
     json!({"content": content, "refusal": null})
 }
 
 /// Returns the log-probabilities as `/v1/completions` reports them. Offsets count characters.
-pub(super) fn of_text(text: &Generation, part: &TextPart, n_top: usize) -> Value {
+pub(super) fn of_text(text: &Generation, tokens: &[TokenStart], n_top: usize) -> Value {
     let bytes = text.bytes();
     let offset = |token: TokenStart| {
         let before = bytes.get(..token.n_bytes_before).unwrap_or(&bytes);
@@ -47,7 +46,7 @@ pub(super) fn of_text(text: &Generation, part: &TextPart, n_top: usize) -> Value
         top.map(|(token, log_prob)| (shown(&text.vocabulary.piece(token)), json!(log_prob)))
             .collect()
     };
-    let all: Vec<(TokenStart, &Step)> = steps(text, part).collect();
+    let all: Vec<(TokenStart, &Step)> = steps(text, tokens).collect();
     let steps = || all.iter().map(|(_, step)| *step);
     json!({
         "tokens": steps().map(|step| shown(&step.piece)).collect::<Vec<_>>(),
@@ -57,12 +56,36 @@ pub(super) fn of_text(text: &Generation, part: &TextPart, n_top: usize) -> Value
     })
 }
 
-/// Returns the steps of the tokens that begin in a part.
+/// Returns the log-probabilities of one token as `/completion` reports them. Special tokens have no
+/// text there.
+pub(super) fn of_llama(text: &Generation, step: &Step, n_top: usize) -> Value {
+    let entry = |token: TokenId, piece: &Piece, log_prob: f64| {
+        let bytes = match piece.kind {
+            PieceKind::Text => piece.bytes.as_slice(),
+            PieceKind::Special => &[],
+        };
+        json!({
+            "id": token.0,
+            "token": String::from_utf8_lossy(bytes),
+            "bytes": bytes,
+            "logprob": log_prob,
+        })
+    };
+    let mut token = entry(step.token, &step.piece, own(step));
+    let top = top(step, n_top);
+    let top: Vec<Value> = top
+        .map(|(token, log_prob)| entry(token, &text.vocabulary.piece(token), log_prob))
+        .collect();
+    set(&mut token, "top_logprobs", json!(top));
+    token
+}
+
+/// Returns the steps of these tokens.
 fn steps<'a>(
     text: &'a Generation,
-    part: &'a TextPart,
+    tokens: &'a [TokenStart],
 ) -> impl Iterator<Item = (TokenStart, &'a Step)> {
-    let tokens = part.tokens.iter();
+    let tokens = tokens.iter();
     tokens.filter_map(|token| Some((*token, text.steps.get(token.step)?)))
 }
 

@@ -6,7 +6,9 @@ use serde_json::{Value, json};
 
 use super::ApiError;
 use super::body::Body;
-use crate::generation::{ModelInfo, Vocabulary};
+use crate::decoding::dialect::Dialect;
+use crate::generation::{GenerationConfig, Limits, ModelInfo, ToolCallForm, Vocabulary};
+use crate::interop::tools::{RequestFormat, request_settings};
 
 /// The loaded model, which is the only one that requests can reach.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,6 +19,8 @@ pub struct ApiModel {
     pub second: Option<Arc<ModelInfo>>,
     /// When it was loaded, in seconds since 1970.
     pub loaded_at: u64,
+    /// How its chat template lets it write tool calls, if it names a form that is read.
+    pub tool_calls: Option<ToolCallForm>,
 }
 
 impl ApiModel {
@@ -61,5 +65,28 @@ pub fn models(model: &ApiModel) -> Value {
                 "n_params": model.info.n_params,
             },
         }],
+    })
+}
+
+/// Returns the answer to `/props`, as far as it describes Quartet. It writes up to `n_texts` texts at a
+/// time.
+pub fn props(model: &ApiModel, n_texts: usize) -> Value {
+    let config = GenerationConfig {
+        chain: Dialect::LlamaCpp.chain(),
+        seed: 0,
+        limits: Limits {
+            max_new_tokens: model.info.n_context,
+            ..Limits::default()
+        },
+    };
+    let mut settings = request_settings(RequestFormat::LlamaServer, &config).fields;
+    settings.remove("seed");
+    json!({
+        "default_generation_settings": {"params": settings, "n_ctx": model.info.n_context},
+        "total_slots": n_texts,
+        "model_alias": model.id(),
+        "model_ftype": model.info.quantization,
+        "modalities": {"vision": false, "audio": false},
+        "build_info": format!("quartet-{}", model.info.provenance.version),
     })
 }

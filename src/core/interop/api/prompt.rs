@@ -5,7 +5,9 @@ use serde_json::Value;
 use super::body::Body;
 use super::{ApiError, ApiModel};
 use crate::decoding::TokenId;
-use crate::generation::{ChatSettings, ChatTools, GIVEN_VARIABLES, PromptText, TemplateKwargs};
+use crate::generation::{
+    ChatSettings, ChatTools, GIVEN_VARIABLES, PromptForm, PromptText, TemplateKwargs,
+};
 use crate::interop::Messages;
 
 /// The parts of a message that are read. `Messages` says what they mean.
@@ -31,8 +33,21 @@ pub enum RequestPrompt {
     Tokens(Vec<TokenId>),
 }
 
+impl RequestPrompt {
+    /// Returns whether it offers tools that the model can call.
+    pub(super) const fn offers_tools(&self) -> bool {
+        match self {
+            Self::Text(PromptText {
+                form: PromptForm::Chat(settings),
+                ..
+            }) => !settings.tools.definitions.is_empty(),
+            Self::Text(_) | Self::Tokens(_) => false,
+        }
+    }
+}
+
 /// Takes the messages of a chat, the last of which is answered.
-pub(super) fn messages(body: &mut Body) -> Result<RequestPrompt, ApiError> {
+pub(super) fn chat(body: &mut Body) -> Result<PromptText, ApiError> {
     let invalid = |message: String| ApiError::invalid_field("messages", message);
     let list = body
         .take("messages")
@@ -57,7 +72,7 @@ pub(super) fn messages(body: &mut Body) -> Result<RequestPrompt, ApiError> {
         },
         kwargs: template_kwargs(body)?,
     };
-    Ok(RequestPrompt::Text(PromptText::chat_with(last, settings)))
+    Ok(PromptText::chat_with(last, settings))
 }
 
 /// Takes a prompt: a text, or a list of token ids. A list may also hold one of these.
@@ -98,7 +113,8 @@ pub(super) fn text_or_tokens(body: &mut Body, model: &ApiModel) -> Result<Reques
     }
 }
 
-fn token(id: &Value, model: &ApiModel) -> Option<TokenId> {
+/// Reads a token id of the model.
+pub(super) fn token(id: &Value, model: &ApiModel) -> Option<TokenId> {
     let id = u32::try_from(id.as_u64()?).ok()?;
     Some(TokenId(id)).filter(|token| token.index() < model.info.n_vocab)
 }

@@ -4,11 +4,12 @@ use serde_json::{Map, Value};
 
 use super::body::{Body, Limit, shown};
 use super::delivery::Delivery;
-use super::prompt::{RequestPrompt, messages, text_or_tokens};
-use super::{ApiError, ApiModel, RecordedRequest};
-use crate::decoding::ChainConfig;
+use super::prompt::{RequestPrompt, chat, text_or_tokens};
+use super::{ApiError, ApiModel, RecordedRequest, harmless};
+use crate::decoding::filters::LogitBias;
+use crate::decoding::{ChainConfig, Filter, Stage};
 use crate::generation::{EndOfText, Limits};
-use crate::interop::tools::read_request;
+use crate::interop::tools::{read_llama_request, read_request};
 
 /// The most texts that one request can ask for: as many as a run can show side by side.
 pub const MAX_TEXTS: usize = 8;
@@ -30,6 +31,25 @@ pub enum Endpoint {
     ChatCompletions,
     /// `/v1/completions`: the continuation of a text.
     Completions,
+    /// `/completion`: the continuation of a text, in llama-server’s own form.
+    LlamaCompletion,
+}
+
+impl Endpoint {
+    /// Returns what this path is for, if it is for texts.
+    pub fn of_path(path: &str) -> Option<Self> {
+        match path {
+            "/v1/chat/completions" | "/chat/completions" => Some(Self::ChatCompletions),
+            "/v1/completions" => Some(Self::Completions),
+            "/completion" | "/completions" => Some(Self::LlamaCompletion),
+            _ => None,
+        }
+    }
+
+    /// Returns whether requests and responses have llama-server’s own form.
+    pub const fn is_llama_form(self) -> bool {
+        matches!(self, Self::LlamaCompletion)
+    }
 }
 
 /// A request for one or more texts.
@@ -58,17 +78,19 @@ impl TextRequest {
         let fields = body.without(&PROMPT_FIELDS);
         model.check(&mut body)?;
         let prompt = match endpoint {
-            Endpoint::ChatCompletions => messages(&mut body)?,
-            Endpoint::Completions => text_or_tokens(&mut body, model)?,
+            Endpoint::ChatCompletions => RequestPrompt::Text(chat(&mut body)?),
+            Endpoint::Completions | Endpoint::LlamaCompletion => text_or_tokens(&mut body, model)?,
         };
         let Options {
             chain,
             limits,
             seed,
             n_texts,
-            delivery,
+            mut delivery,
             notes,
         } = Options::take(endpoint, body, model)?;
+        // Without tools, nothing that the model writes is a call.
+        delivery.calls = model.tool_calls.filter(|_| prompt.offers_tools());
         Ok(Self {
             endpoint,
             prompt,
@@ -96,15 +118,25 @@ struct Options {
 impl Options {
     fn take(endpoint: Endpoint, mut body: Body, model: &ApiModel) -> Result<Self, ApiError> {
         let delivery = Delivery::take(endpoint, &mut body)?;
-        let n_texts = body.count("n", 1..=MAX_TEXTS)?.unwrap_or(1);
-        let seed = seed(&mut body)?;
+        let n_texts = n_texts(endpoint, &mut body)?;
+        let seed = seed(endpoint, &mut body)?;
         let limits = limits(endpoint, model, &mut body)?;
-        take_harmless(endpoint, n_texts, &mut body)?;
-        check_format(&mut body)?;
+        harmless::take(endpoint, n_texts, &mut body)?;
+        let is_llama = endpoint == Endpoint::LlamaCompletion;
+        if !is_llama {
+            check_format(&mut body)?;
+        }
         let settings = body.into_rest();
         let names: Vec<String> = settings.keys().cloned().collect();
-        let read = read_request(settings, &model.vocabulary)
-            .map_err(|message| setting_error(&names, message))?;
+        let read = if is_llama {
+            read_llama_request(settings, &model.vocabulary)
+        } else {
+            read_request(settings, &model.vocabulary)
+        };
+        let mut read = read.map_err(|message| setting_error(&names, message))?;
+        if is_llama && limits.end_of_text == EndOfText::Ignored {
+            ban_end_of_text(model, &mut read.chain);
+        }
         read.chain
             .validate()
             .map_err(|error| setting_error(&names, error.to_string()))?;
@@ -127,11 +159,9 @@ impl RecordedRequest {
         fields: Map<String, Value>,
         model: &ApiModel,
     ) -> Result<ChainConfig, ApiError> {
-        let endpoint = if self.target.ends_with("/chat/completions") {
-            Endpoint::ChatCompletions
-        } else {
-            Endpoint::Completions
-        };
+        let path = self.target.rsplit(' ').next();
+        let endpoint = path.and_then(Endpoint::of_path);
+        let endpoint = endpoint.unwrap_or(Endpoint::Completions);
         let mut body = Body::of(fields);
         // Whichever model is loaded now, the settings are the same.
         body.take("model");
@@ -139,8 +169,43 @@ impl RecordedRequest {
     }
 }
 
+/// Takes the number of texts. llama-server has another name for it, which counts before OpenAI’s.
+fn n_texts(endpoint: Endpoint, body: &mut Body) -> Result<usize, ApiError> {
+    let n_texts = body.count("n", 1..=MAX_TEXTS)?;
+    let of_llama = match endpoint {
+        Endpoint::LlamaCompletion => body.count("n_cmpl", 1..=MAX_TEXTS)?,
+        Endpoint::ChatCompletions | Endpoint::Completions => None,
+    };
+    Ok(of_llama.or(n_texts).unwrap_or(1))
+}
+
+/// The seed that asks llama-server for a random one: −1 in 32 bits.
+const RANDOM_SEED: u64 = u32::MAX as u64;
+
+/// Bans the tokens that end a text, as llama-server does with `ignore_eos`.
+fn ban_end_of_text(model: &ApiModel, chain: &mut ChainConfig) {
+    let banned = model.info.provenance.end_tokens.clone();
+    let mut stages = chain.stages.iter_mut();
+    let biases = stages.find_map(|stage| match &mut stage.filter {
+        Filter::LogitBias(biases) => Some(biases),
+        _ => None,
+    });
+    match biases {
+        Some(biases) => biases.banned.extend(banned),
+        None if banned.is_empty() => {}
+        None => {
+            let biases = LogitBias {
+                banned,
+                ..LogitBias::default()
+            };
+            let stage = Stage::from(Filter::LogitBias(biases));
+            chain.stages.insert(0, stage);
+        }
+    }
+}
+
 /// Takes the seed. As in llama-server, −1 asks for a random one.
-fn seed(body: &mut Body) -> Result<Option<u64>, ApiError> {
+fn seed(endpoint: Endpoint, body: &mut Body) -> Result<Option<u64>, ApiError> {
     let seed = match body.take("seed") {
         Some(Value::Number(seed)) => seed,
         None => return Ok(None),
@@ -150,6 +215,7 @@ fn seed(body: &mut Body) -> Result<Option<u64>, ApiError> {
         }
     };
     match (seed.as_u64(), seed.as_i64()) {
+        (Some(RANDOM_SEED), _) if endpoint == Endpoint::LlamaCompletion => Ok(None),
         (Some(seed), _) => Ok(Some(seed)),
         (None, Some(-1)) => Ok(None),
         _ => {
@@ -163,7 +229,7 @@ fn limits(endpoint: Endpoint, model: &ApiModel, body: &mut Body) -> Result<Limit
     let ignores_end = body.boolean("ignore_eos")?.unwrap_or(false);
     let unlimited = model.info.n_context;
     let default = match endpoint {
-        Endpoint::ChatCompletions => unlimited,
+        Endpoint::ChatCompletions | Endpoint::LlamaCompletion => unlimited,
         Endpoint::Completions => DEFAULT_TOKENS,
     };
     // The context ends the text earlier.
@@ -206,40 +272,6 @@ fn stops(body: &mut Body) -> Result<Vec<String>, ApiError> {
         return Err(ApiError::invalid_field("stop", message));
     }
     Ok(stops)
-}
-
-/// Takes fields that change no text, and fails if one has a value that would.
-fn take_harmless(endpoint: Endpoint, n_texts: usize, body: &mut Body) -> Result<(), ApiError> {
-    for bookkeeping in [
-        "metadata",
-        "prompt_cache_key",
-        "safety_identifier",
-        "timeout",
-        "user",
-    ] {
-        body.take(bookkeeping);
-    }
-    let is_false = |value: &Value| *value == Value::Bool(false);
-    let is_word = |words: &'static [&str]| {
-        move |value: &Value| value.as_str().is_some_and(|word| words.contains(&word))
-    };
-    let is_empty = |value: &Value| value.as_array().is_some_and(Vec::is_empty);
-    body.harmless("store", is_false)?;
-    body.harmless("service_tier", is_word(&["auto", "default"]))?;
-    body.harmless("cache_prompt", |value| *value == Value::Bool(true))?;
-    body.harmless("id_slot", |value| value.as_i64() == Some(-1))?;
-    match endpoint {
-        Endpoint::ChatCompletions => {
-            body.harmless("functions", is_empty)?;
-            body.harmless("parallel_tool_calls", Value::is_boolean)?;
-            body.harmless("modalities", |value| *value == serde_json::json!(["text"]))
-        }
-        Endpoint::Completions => {
-            body.harmless("echo", is_false)?;
-            body.harmless("suffix", is_word(&[""]))?;
-            body.harmless("best_of", |value| value.as_u64() == Some(n_texts as u64))
-        }
-    }
 }
 
 /// Fails if `response_format` is none that the tables read, and takes it if it asks for text.

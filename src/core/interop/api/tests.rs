@@ -10,7 +10,7 @@ use crate::generation::{
     ChatMessage, EndOfText, ModelInfo, PaneSettings, Piece, PromptForm, Vocabulary,
 };
 
-fn model() -> ApiModel {
+pub(super) fn model() -> ApiModel {
     let pieces = ["a", "b", "\n", ":", "\"", "*"].map(Piece::text);
     ApiModel {
         info: Arc::new(ModelInfo {
@@ -22,6 +22,7 @@ fn model() -> ApiModel {
         vocabulary: Arc::new(Vocabulary::new(pieces.to_vec())),
         second: None,
         loaded_at: 0,
+        tool_calls: None,
     }
 }
 
@@ -47,11 +48,11 @@ fn chat_with(fields: Value) -> Result<TextRequest, ApiError> {
 }
 
 /// Returns the chain in the words of `--pane`.
-fn settings(request: &TextRequest) -> String {
+pub(super) fn settings(request: &TextRequest) -> String {
     PaneSettings::from(request.chain.clone()).to_string()
 }
 
-fn merged(mut body: Value, fields: Value) -> Value {
+pub(super) fn merged(mut body: Value, fields: Value) -> Value {
     let (Some(all), Value::Object(fields)) = (body.as_object_mut(), fields) else {
         panic!("both are objects");
     };
@@ -263,7 +264,7 @@ fn assert_refused(
     assert!(error.message.contains(words), "{shown}: {error}");
     let status = if param == "model" { 404 } else { 400 };
     assert_eq!(error.status, status);
-    assert_eq!(error.to_json()["error"]["type"], "invalid_request_error");
+    assert_eq!(error.body(false)["error"]["type"], "invalid_request_error");
 }
 
 #[test]

@@ -3,12 +3,12 @@
 
 use std::collections::VecDeque;
 
-use crate::generation::{CertainText, FinishReason, Generation, Piece, PieceKind};
+use crate::generation::{CertainPart, CertainText, FinishReason, Generation, Piece, PieceKind};
 
 /// Splits a text into parts. What may turn out to be part of a character or of a stop sequence is
 /// held back until that is known.
 #[derive(Debug, Clone)]
-pub struct TextParts {
+pub(super) struct TextParts {
     certain: CertainText,
     /// How many bytes the text has, before invalid ones are replaced.
     n_bytes: usize,
@@ -19,34 +19,32 @@ pub struct TextParts {
     n_steps: usize,
     /// The tokens of the text that have not been sent.
     unsent: VecDeque<TokenStart>,
+    /// The special tokens that have not been sent, with how many bytes of the text are before them.
+    unsent_special: VecDeque<(usize, String)>,
 }
 
 /// A part of a text with the tokens that begin in it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct TextPart {
+pub(super) struct TextPart {
     pub text: String,
     pub tokens: Vec<TokenStart>,
+    /// The names of the special tokens in it, which are not part of the text, with how many bytes of
+    /// `text` are before them.
+    pub special: Vec<(usize, String)>,
 }
 
 /// Where a token begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TokenStart {
+pub(super) struct TokenStart {
     /// The index of its step.
     pub step: usize,
     /// Where its bytes begin in the text, before invalid ones are replaced.
     pub n_bytes_before: usize,
 }
 
-impl TextPart {
-    /// Returns whether there is nothing to send.
-    pub const fn is_empty(&self) -> bool {
-        self.text.is_empty() && self.tokens.is_empty()
-    }
-}
-
 impl TextParts {
     /// Begins a text that these stop sequences end.
-    pub fn new(stops: &[String]) -> Self {
+    pub(super) fn new(stops: &[String]) -> Self {
         Self {
             certain: CertainText::new(stops),
             n_bytes: 0,
@@ -54,11 +52,12 @@ impl TextParts {
             n_text_sent: 0,
             n_steps: 0,
             unsent: VecDeque::new(),
+            unsent_special: VecDeque::new(),
         }
     }
 
     /// Returns a finished text as one part.
-    pub fn whole(text: &Generation) -> TextPart {
+    pub(super) fn whole(text: &Generation) -> TextPart {
         let mut parts = Self::new(&[]);
         for step in &text.steps {
             parts.note(&step.piece);
@@ -67,22 +66,24 @@ impl TextParts {
     }
 
     /// Appends a token, and returns what can be sent now.
-    pub fn push(&mut self, piece: &Piece) -> TextPart {
+    pub(super) fn push(&mut self, piece: &Piece) -> TextPart {
         self.note(piece);
-        if piece.kind != PieceKind::Text {
-            return TextPart::default();
-        }
-        let certain = self.certain.push(&piece.bytes);
+        let n_bytes_before = self.n_bytes_sent;
+        let certain = match piece.kind {
+            PieceKind::Text => self.certain.push(&piece.bytes),
+            PieceKind::Special => CertainPart::default(),
+        };
         self.n_bytes_sent += certain.n_bytes;
         self.n_text_sent += certain.text.len();
         TextPart {
-            text: certain.text,
             tokens: self.tokens_before(self.n_bytes_sent),
+            special: self.special_from(n_bytes_before, self.n_bytes_sent, &certain.text),
+            text: certain.text,
         }
     }
 
     /// Returns what is left of the finished text.
-    pub fn finish(mut self, text: &Generation) -> TextPart {
+    pub(super) fn finish(mut self, text: &Generation) -> TextPart {
         let bytes = text.bytes();
         let whole = String::from_utf8_lossy(&bytes);
         // A stop sequence may have cut off the last tokens.
@@ -90,19 +91,27 @@ impl TextParts {
             Some(FinishReason::StopString { .. }) => bytes.len(),
             _ => usize::MAX,
         };
+        let text = whole.get(self.n_text_sent..).unwrap_or_default().to_owned();
         TextPart {
-            text: whole.get(self.n_text_sent..).unwrap_or_default().to_owned(),
             tokens: self.tokens_before(n_bytes),
+            special: self.special_from(self.n_bytes_sent, n_bytes, &text),
+            text,
         }
     }
 
     fn note(&mut self, piece: &Piece) {
-        if piece.kind == PieceKind::Text {
-            self.unsent.push_back(TokenStart {
-                step: self.n_steps,
-                n_bytes_before: self.n_bytes,
-            });
-            self.n_bytes += piece.bytes.len();
+        match piece.kind {
+            PieceKind::Text => {
+                self.unsent.push_back(TokenStart {
+                    step: self.n_steps,
+                    n_bytes_before: self.n_bytes,
+                });
+                self.n_bytes += piece.bytes.len();
+            }
+            PieceKind::Special => {
+                self.unsent_special
+                    .push_back((self.n_bytes, piece.to_string()));
+            }
         }
         self.n_steps += 1;
     }
@@ -113,6 +122,22 @@ impl TextParts {
             .unsent
             .partition_point(|token| token.n_bytes_before < n_bytes);
         self.unsent.drain(..n_tokens).collect()
+    }
+
+    /// Takes the special tokens up to this byte. `text` begins at byte `n_before`.
+    fn special_from(
+        &mut self,
+        n_before: usize,
+        n_bytes: usize,
+        text: &str,
+    ) -> Vec<(usize, String)> {
+        let is_sent = |(n_before, _): &(usize, String)| *n_before <= n_bytes;
+        let n_special = self.unsent_special.partition_point(is_sent);
+        let special = self.unsent_special.drain(..n_special);
+        special
+            // Bytes that are no text were replaced, so that this may be inside a character.
+            .map(|(at, name)| (text.floor_char_boundary(at - n_before.min(at)), name))
+            .collect()
     }
 }
 

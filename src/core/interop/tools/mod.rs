@@ -37,7 +37,7 @@ mod yaml;
 pub use self::breakers::default_breakers;
 pub use self::detect::import_settings;
 pub use self::differences::Difference;
-pub use self::request::{RequestedChain, read_request};
+pub use self::request::{RequestedChain, read_llama_request, read_request};
 
 use self::differences::Written;
 use self::llama::Flavor;

@@ -25,11 +25,7 @@ pub fn read_request(
     settings: Map<String, Json>,
     vocabulary: &Vocabulary,
 ) -> Result<RequestedChain, String> {
-    let settings = settings.into_iter();
-    let given: Vec<Field> = settings
-        .map(|(name, value)| Field::new(&name, Value::from(value)))
-        .filter(|field| field.value != Value::Null)
-        .collect();
+    let given = given(settings);
     let is_openai = |field: &Field| {
         let is_pairs = matches!(field.value, Value::List(_)) && field.name == "logit_bias";
         openai::NAMES.contains(&field.name.as_str()) && !is_pairs
@@ -41,7 +37,28 @@ pub fn read_request(
     }
     // Of two settings with the same name, the last one counts.
     let neutral = NEUTRAL.map(|(name, value)| Field::new(name, Value::Number(value.to_owned())));
-    let mut fields = Fields::new(neutral.into_iter().chain(given).collect());
+    read_llama(neutral.into_iter().chain(given).collect(), vocabulary)
+}
+
+/// Reads the settings of a request in llama-server's own form. Unlike in [`read_request`], what it
+/// leaves out has llama-server's default.
+pub fn read_llama_request(
+    settings: Map<String, Json>,
+    vocabulary: &Vocabulary,
+) -> Result<RequestedChain, String> {
+    read_llama(given(settings), vocabulary)
+}
+
+fn given(settings: Map<String, Json>) -> Vec<Field> {
+    let settings = settings.into_iter();
+    settings
+        .map(|(name, value)| Field::new(&name, Value::from(value)))
+        .filter(|field| field.value != Value::Null)
+        .collect()
+}
+
+fn read_llama(fields: Vec<Field>, vocabulary: &Vocabulary) -> Result<RequestedChain, String> {
+    let mut fields = Fields::new(fields);
     let mut chain = llama::read(Flavor::Server, &mut fields, Some(vocabulary))?;
     chain.stages.retain(|stage| !stage.filter.is_neutral());
     finished(chain, fields)

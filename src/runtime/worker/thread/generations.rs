@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::{EngineThread, NO_MODEL};
+use crate::decoding::TokenId;
 use crate::engine::{
     Compute, EngineError, GivenText, LoadProgress, LoadedModel, Progress, Prompt, Session,
 };
@@ -47,6 +48,36 @@ where
             tokens,
         };
         self.events.send(answer)
+    }
+
+    pub(super) fn render(&self, id: GenerationId, chat: &PromptText) -> Result<(), Disconnected> {
+        let session = self.sessions.of(None);
+        let progress = match session.map(|session| session.model().encode_prompt(chat)) {
+            Some(Ok(Prompt { text, chat, tokens })) => Progress::Started {
+                ids: vec![id],
+                prompt: Arc::new(PromptRecord {
+                    text,
+                    chat,
+                    tokens,
+                    ..PromptRecord::default()
+                }),
+            },
+            Some(Err(error)) => Progress::failed(id, error),
+            None => Progress::failed(id, not_loaded(None)),
+        };
+        self.events.send(progress.into())
+    }
+
+    pub(super) fn count_cached(
+        &self,
+        tokens: &[TokenId],
+        source: Option<&ModelSource>,
+    ) -> Result<(), Disconnected> {
+        let session = self.sessions.of(source);
+        self.events.send(Event::CachedCounted {
+            n_tokens: tokens.len(),
+            n_cached: session.map_or(0, |session| session.n_cached(tokens)),
+        })
     }
 
     pub(super) fn check_prompt(

@@ -153,6 +153,7 @@ where
             }
             Request::ListDevices => self.events.send(inspection::list_devices()),
             Request::Tokenize { prompt, model } => self.tokenize(prompt, model),
+            Request::Render { id, chat } => self.render(id, &chat),
             Request::CheckPrompt { prompt, model } => self.check_prompt(prompt, model),
             Request::Generate {
                 prompt,
@@ -170,13 +171,7 @@ where
                 };
                 self.generate(|_| Ok(prompt.clone()), panes, sent_at)
             }
-            Request::CountCached { tokens, model } => {
-                let session = self.sessions.of(model.as_ref());
-                self.events.send(Event::CachedCounted {
-                    n_tokens: tokens.len(),
-                    n_cached: session.map_or(0, |session| session.n_cached(&tokens)),
-                })
-            }
+            Request::CountCached { tokens, model } => self.count_cached(&tokens, model.as_ref()),
             Request::LimitPrefixCache { n_max_bytes } => {
                 self.n_prefix_cache_bytes = n_max_bytes;
                 self.sessions.share_prefix_cache(n_max_bytes);
