@@ -9,6 +9,7 @@ use egui::{
 use super::branches::{branch_memory_ui, branches_ui};
 use super::compare::compare_ui;
 use super::futures::{futures_bar_ui, futures_ui};
+use super::kinds::{kind_chip_ui, kind_list_ui, step_button_name};
 use super::layout::{Breakpoint, GAP, TABS};
 use super::lessons::ring_ui;
 use super::loop_view::{loop_ui, strategy_label};
@@ -24,8 +25,8 @@ use crate::design::widgets::{Chip, SMALL_BADGE, badge, checkbox, focus_ring, men
 use crate::lessons::{self, Ring};
 use crate::plots::StepAt;
 use crate::state::{
-    AppState, BranchCommand, BranchesView, Command, ConversationCommand, DockTab, Pane, PinMove,
-    TurnsPlotted, ViewChange, ViewChoices,
+    Action, AppState, BranchCommand, BranchesView, Command, ConversationCommand, DockTab,
+    KindAction, Pane, TurnsPlotted, ViewChange, ViewChoices,
 };
 use crate::ui::xray::xray_ui;
 
@@ -95,6 +96,10 @@ pub(super) fn dock_ui(
             None
         }
         DockTab::Numbers => {
+            if let Some(kind) = state.view.kind.filter(|_| state.shown_step().is_some()) {
+                kind_list_ui(ui, body, kind, state, commands);
+                return None;
+            }
             let inside = body.shrink2(vec2(14.0, 6.0));
             numbers_ui(&mut child_ui(ui, inside, "numbers"), state);
             None
@@ -178,6 +183,9 @@ fn tabs_ui(ui: &mut Ui, frame: DockFrame, state: &mut AppState, commands: &mut V
                 futures_bar_ui(ui, frame.breakpoint, state, commands);
             }
             shown_step_ui(ui, frame, state, commands);
+            if !state.lessons.hides_evidence() {
+                kind_chip_ui(ui, state, commands);
+            }
             if frame.open {
                 shown_turn_ui(ui, state, commands);
             }
@@ -316,10 +324,8 @@ fn shown_turn_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>)
 fn shown_step_ui(ui: &mut Ui, frame: DockFrame, state: &AppState, commands: &mut Vec<Command>) {
     let is_pinned = state.pinned().is_some();
     let names_latest = frame.open && matches!(state.view.dock_tab, DockTab::Xray | DockTab::Loop);
-    if !is_pinned && !names_latest {
-        return;
-    }
     if !is_pinned
+        && names_latest
         && state.view.dock_tab == DockTab::Loop
         && let Some((place, label)) = strategy_label(state)
     {
@@ -333,16 +339,13 @@ fn shown_step_ui(ui: &mut Ui, frame: DockFrame, state: &AppState, commands: &mut
         return;
     };
     // Added from right to left.
+    if is_pinned && icon_button(ui, Icon::Close, "Unpin the token").clicked() {
+        commands.push(Command::Unpin);
+    }
+    if is_pinned || state.view.kind.is_some() {
+        step_buttons_ui(ui, state, commands);
+    }
     if is_pinned {
-        if icon_button(ui, Icon::Close, "Unpin the token").clicked() {
-            commands.push(Command::Unpin);
-        }
-        if icon_button(ui, Icon::Right, "Next token").clicked() {
-            commands.push(Command::MovePin(PinMove::Later));
-        }
-        if icon_button(ui, Icon::Left, "Previous token").clicked() {
-            commands.push(Command::MovePin(PinMove::Earlier));
-        }
         let can_branch = state.pin.is_some_and(|pin| state.can_branch(pin));
         let name = "Continue from this token (C)";
         let branch = |ui: &mut Ui| icon_button(ui, Icon::Fork, name).clicked();
@@ -350,6 +353,9 @@ fn shown_step_ui(ui: &mut Ui, frame: DockFrame, state: &AppState, commands: &mut
             let open = BranchCommand::Open(state.pin);
             commands.push(Command::Branch(open));
         }
+    }
+    if !is_pinned && !names_latest {
+        return;
     }
     ui.add_space(4.0);
     let is_ahead = !is_pinned
@@ -362,6 +368,25 @@ fn shown_step_ui(ui: &mut Ui, frame: DockFrame, state: &AppState, commands: &mut
         format!("Token {} of {n_steps}", step + 1)
     };
     step_label_ui(ui, place, &label);
+}
+
+/// Draws the buttons that hold the next token of the chosen kind and the one before.
+fn step_buttons_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+    for (icon, action) in [
+        (Icon::Right, KindAction::Next),
+        (Icon::Left, KindAction::Previous),
+    ] {
+        let name = step_button_name(ui, state, action);
+        let command = Action::OfKind(action).command(state);
+        let button = |ui: &mut Ui| icon_button(ui, icon, &name);
+        let shown = ui.add_enabled_ui(command.is_ok(), button);
+        match command {
+            Ok(command) => commands.extend(shown.inner.clicked().then_some(command)),
+            Err(reason) => {
+                shown.inner.on_disabled_hover_text(reason);
+            }
+        }
+    }
 }
 
 /// Shows a label and the badge of its pane, unless the tabs leave no space in a narrow window.

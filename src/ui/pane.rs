@@ -8,7 +8,7 @@ use super::pane_footer::{edit_footer_ui, footer_ui, message_footer_ui};
 use super::pane_header::header_ui;
 use super::pane_model::{MODEL_LINE, at_bottom_ui, model_notice_ui, pane_model_ui};
 use super::token_text::{
-    EditEnd, PaneText, TextEnd, TokenTextInput, TokenTextResponse, text_height,
+    EditEnd, KindMarks, PaneText, TextEnd, TokenTextInput, TokenTextResponse, text_height,
 };
 use super::turns::turns_ui;
 use crate::design::child_ui::child_ui;
@@ -363,6 +363,7 @@ pub(super) fn text_input<'a>(
     let pin = state.pin.filter(|_| state.pinned().is_some());
     let pinned_here = pin.filter(|pin| Some(pin.pane) == pane.map(|pane| pane.id));
     let pinned_elsewhere = pin.filter(|_| pinned_here.is_none());
+    let kind = state.view.kind.filter(|_| !state.lessons.hides_evidence());
     TokenTextInput {
         generation,
         tint: state.view.tint,
@@ -384,6 +385,10 @@ pub(super) fn text_input<'a>(
         n_dimmed: frame.fork_step.filter(|_| dims_shared(state)).unwrap_or(0),
         looping: pane.and_then(|pane| pane.text_metrics()?.repetition.as_ref()),
         what_ifs: pane.and_then(Pane::what_ifs),
+        kind: kind.zip(pane).map(|(kind, pane)| KindMarks {
+            kinds: pane.kinds(),
+            kind,
+        }),
         show_marks: state.view.show_marks,
         has_cards: state.branches.dialog.is_none(),
         can_branch: pane.is_some_and(|pane| {

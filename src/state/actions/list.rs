@@ -9,7 +9,7 @@ use super::runs::{
     answer_again, begin_conversation, export, generate, run_another_seed, show_neighboring_turn,
     take_lesson,
 };
-use super::{PaletteCommand, PaneAction, Shortcut};
+use super::{KindAction, PaletteCommand, PaneAction, Shortcut};
 use crate::export::ExportFormat;
 use crate::generation::formatting::pane_letter;
 use crate::lab::LabTab;
@@ -26,14 +26,6 @@ const UNLISTED: [Action; 0] = [];
 
 const ENTER: Shortcut = Shortcut::key("Enter");
 const ESCAPE: Shortcut = Shortcut::key("Escape");
-const DIGITS: [&str; 9] = ["1", "2", "3", "4", "5", "6", "7", "8", "9"];
-
-/// Returns the key of the digit that numbers a value among all values, from 1.
-fn numbered<T: PartialEq>(all: &[T], value: &T) -> Shortcut {
-    let index = all.iter().position(|other| other == value);
-    let digit = index.and_then(|index| DIGITS.get(index));
-    Shortcut::key(digit.copied().unwrap_or_default())
-}
 
 actions! {
     Generate {
@@ -159,6 +151,15 @@ actions! {
             Ok(Command::Unpin)
         },
     }
+    OfKind(action: KindAction) {
+        name: |state| action.name(state),
+        place: "Token",
+        keys: action.shortcuts(),
+        help: "the next token of the chosen kind, or the one before",
+        page: Page::Write,
+        listed: |_| KindAction::all().map(Action::OfKind),
+        command: |state| action.command(state),
+    }
     CopyWhy {
         name: |_| "Copy why the token was chosen",
         command: |state| {
@@ -209,7 +210,7 @@ actions! {
     ShowPage(page: Page) {
         name: |_| page.name(),
         place: "Page",
-        keys: vec![numbered(&Page::ALL, &page).command()],
+        keys: vec![Shortcut::numbered(&Page::ALL, &page).command()],
         help: "the pages, from left to right",
         listed: |_| Page::ALL.map(Action::ShowPage),
         command: |_| Ok(Command::Run(RunCommand::ShowPage(page))),
@@ -217,7 +218,7 @@ actions! {
     ShowTab(tab: DockTab) {
         name: |_| tab.name(),
         place: "Tab",
-        keys: vec![numbered(&DockTab::ALL, &tab).alt()],
+        keys: vec![Shortcut::numbered(&DockTab::ALL, &tab).alt()],
         help: "the tabs below the texts",
         page: Page::Write,
         listed: |_| DockTab::ALL.map(Action::ShowTab),
