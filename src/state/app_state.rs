@@ -368,7 +368,10 @@ impl AppState {
             self.branches.update_tree(&self.panes, selected);
         }
         let review = &mut self.review;
-        review.update(&self.panes, tab, shown_step, &mut has_time) && complete
+        let lists_kind = tab == DockTab::Numbers && self.view.kind.is_some();
+        let has_why = lists_kind || matches!(tab, DockTab::Xray | DockTab::Branches);
+        let explained = shown_step.filter(|_| has_why);
+        review.update(&self.panes, tab, explained, &mut has_time) && complete
     }
 
     /// Returns the tree of the texts with the selected text's prompt as it is now, even if it is not

@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{BranchesView, DockTab, ThemeChoice, Tint, ViewChoices};
+use crate::analysis::token_kinds::TokenKind;
 use crate::lab::LabTab;
 
 /// The size of all text, as a percentage of the normal size. Everything else grows with it.
@@ -104,6 +105,8 @@ pub enum ViewChange {
     /// Show a tab of the Lab page.
     Lab(LabTab),
     Tint(Tint),
+    /// Step by a kind of token; `None` for every token.
+    Kind(Option<TokenKind>),
     /// Show or hide spaces and line breaks.
     Marks(bool),
     Theme(ThemeChoice),
@@ -139,6 +142,7 @@ impl ViewChoices {
             }
             ViewChange::Lab(_) => {}
             ViewChange::Tint(tint) => self.tint = tint,
+            ViewChange::Kind(kind) => self.kind = kind,
             ViewChange::Marks(shown) => self.show_marks = shown,
             ViewChange::Theme(theme) => self.theme = theme,
             ViewChange::TextSize(size) => self.text_size = size,

@@ -55,8 +55,8 @@ mod watermark;
 mod words;
 
 pub use actions::{
-    Action, KeyHelp, Palette, PaletteCommand, PaletteRow, PaletteRun, PaneAction, PaneMenuEntry,
-    PaneSetting, Shortcut, key_help,
+    Action, KeyHelp, KindAction, Palette, PaletteCommand, PaletteRow, PaletteRun, PaneAction,
+    PaneMenuEntry, PaneSetting, Shortcut, key_help, kind_name, no_token_words,
 };
 pub use app_state::AppState;
 pub use appearance::{ReadingFont, TextSize, ViewChange};
@@ -101,8 +101,8 @@ pub use pane_models::{
     Authorship, PaneModelCommand, PaneModelRow, PaneModelStatus, PaneModels, Writer,
 };
 pub use panes::{
-    ComparedPair, N_STEP_DRAWS, Pane, PaneId, PaneStatus, Panes, Paste, PasteCommand,
-    PresetCommand, Repetition, Undo, WhatIfSummary, WhatIfToken, WhatIfVerdict, WhatIfs,
+    ComparedPair, KindCount, N_STEP_DRAWS, Pane, PaneId, PaneKinds, PaneStatus, Panes, Paste,
+    PasteCommand, PresetCommand, Repetition, Undo, WhatIfSummary, WhatIfToken, WhatIfs,
 };
 pub use picture::{PictureFormat, PictureTarget, PictureTheme, PictureWidth, Plot, RightPlot};
 pub use prompt::{Prompt, PromptLength, PromptMode, PromptReading};

@@ -6,6 +6,7 @@ use super::{
     PaneId, PictureTarget, PictureTheme, PictureWidth, ReadingFont, RightPlot, RunFileStyle,
     TextSize,
 };
+use crate::analysis::token_kinds::TokenKind;
 use crate::analysis::{Prices, TokenScale};
 use crate::decoding::watermark::Watermark;
 use crate::generation::Step;
@@ -365,6 +366,8 @@ pub struct ViewChoices {
     pub tint: Tint,
     /// Whether spaces, line breaks and tabs are visible.
     pub show_marks: bool,
+    /// The kind of token to step by and to underline; `None` for every token.
+    pub kind: Option<TokenKind>,
     pub score: ScoreMeasure,
     pub score_cap: ScoreCap,
     pub turns_plotted: TurnsPlotted,

@@ -9,6 +9,7 @@ use egui::{
 use super::branches::{branch_memory_ui, branches_ui};
 use super::compare::compare_ui;
 use super::futures::{futures_bar_ui, futures_ui};
+use super::kinds::{kind_chip_ui, kind_list_ui, step_button_name};
 use super::layout::{Breakpoint, GAP, TABS};
 use super::lessons::ring_ui;
 use super::loop_view::{loop_ui, strategy_label};
@@ -24,8 +25,8 @@ use crate::design::widgets::{Chip, SMALL_BADGE, badge, checkbox, focus_ring, men
 use crate::lessons::{self, Ring};
 use crate::plots::StepAt;
 use crate::state::{
-    AppState, BranchCommand, BranchesView, Command, ConversationCommand, DockTab, Pane, PinMove,
-    TurnsPlotted, ViewChange, ViewChoices,
+    Action, AppState, BranchCommand, BranchesView, Command, ConversationCommand, DockTab,
+    KindAction, Pane, TurnsPlotted, ViewChange, ViewChoices,
 };
 use crate::ui::xray::xray_ui;
 
@@ -40,6 +41,9 @@ pub(super) struct DockFrame {
 
 /// The minimum width for the choice of what the score shows and the buttons of the pinned token.
 const MIN_SCORE_CHOICE: f32 = 220.0;
+
+/// The width of the chip of the kind when only its numbers are shown, in points.
+const KIND_CHIP: f32 = 96.0;
 
 /// Draws the dock. `hovered` is the step hovered in a pane's text. Returns the step hovered in a
 /// plot.
@@ -95,6 +99,10 @@ pub(super) fn dock_ui(
             None
         }
         DockTab::Numbers => {
+            if let Some(kind) = state.view.kind.filter(|_| state.shown_step().is_some()) {
+                kind_list_ui(ui, body, kind, state, commands);
+                return None;
+            }
             let inside = body.shrink2(vec2(14.0, 6.0));
             numbers_ui(&mut child_ui(ui, inside, "numbers"), state);
             None
@@ -178,6 +186,9 @@ fn tabs_ui(ui: &mut Ui, frame: DockFrame, state: &mut AppState, commands: &mut V
                 futures_bar_ui(ui, frame.breakpoint, state, commands);
             }
             shown_step_ui(ui, frame, state, commands);
+            if !state.lessons.hides_evidence() {
+                kind_chip_ui(ui, state, commands);
+            }
             if frame.open {
                 shown_turn_ui(ui, state, commands);
             }
@@ -316,14 +327,12 @@ fn shown_turn_ui(ui: &mut Ui, state: &mut AppState, commands: &mut Vec<Command>)
 fn shown_step_ui(ui: &mut Ui, frame: DockFrame, state: &AppState, commands: &mut Vec<Command>) {
     let is_pinned = state.pinned().is_some();
     let names_latest = frame.open && matches!(state.view.dock_tab, DockTab::Xray | DockTab::Loop);
-    if !is_pinned && !names_latest {
-        return;
-    }
     if !is_pinned
+        && names_latest
         && state.view.dock_tab == DockTab::Loop
         && let Some((place, label)) = strategy_label(state)
     {
-        return step_label_ui(ui, place, &label);
+        return step_label_ui(ui, place, [&label, &label]);
     }
     let shown = state.shown_step().and_then(|(place, step)| {
         let generation = state.panes.get(place)?.generation()?;
@@ -333,16 +342,13 @@ fn shown_step_ui(ui: &mut Ui, frame: DockFrame, state: &AppState, commands: &mut
         return;
     };
     // Added from right to left.
+    if is_pinned && icon_button(ui, Icon::Close, "Unpin the token").clicked() {
+        commands.push(Command::Unpin);
+    }
+    if is_pinned || state.view.kind.is_some() {
+        step_buttons_ui(ui, state, commands);
+    }
     if is_pinned {
-        if icon_button(ui, Icon::Close, "Unpin the token").clicked() {
-            commands.push(Command::Unpin);
-        }
-        if icon_button(ui, Icon::Right, "Next token").clicked() {
-            commands.push(Command::MovePin(PinMove::Later));
-        }
-        if icon_button(ui, Icon::Left, "Previous token").clicked() {
-            commands.push(Command::MovePin(PinMove::Earlier));
-        }
         let can_branch = state.pin.is_some_and(|pin| state.can_branch(pin));
         let name = "Continue from this token (C)";
         let branch = |ui: &mut Ui| icon_button(ui, Icon::Fork, name).clicked();
@@ -351,24 +357,51 @@ fn shown_step_ui(ui: &mut Ui, frame: DockFrame, state: &AppState, commands: &mut
             commands.push(Command::Branch(open));
         }
     }
+    if !is_pinned && !names_latest {
+        return;
+    }
     ui.add_space(4.0);
     let is_ahead = !is_pinned
         && state.view.dock_tab == DockTab::Loop
         && state.sampler_place() == Some(place)
         && state.upcoming(place).is_some();
-    let label = if is_ahead {
-        format!("Token {}, before the draw", n_steps + 1)
+    if is_ahead {
+        let label = format!("Token {}, before the draw", n_steps + 1);
+        step_label_ui(ui, place, [&label, &label]);
     } else {
-        format!("Token {} of {n_steps}", step + 1)
-    };
-    step_label_ui(ui, place, &label);
+        let short = format!("{} of {n_steps}", step + 1);
+        step_label_ui(ui, place, [&format!("Token {short}"), &short]);
+    }
 }
 
-/// Shows a label and the badge of its pane, unless the tabs leave no space in a narrow window.
-fn step_label_ui(ui: &mut Ui, place: usize, label: &str) {
-    if ui.available_width() < Face::Small.width(ui, label) + SMALL_BADGE + 16.0 {
-        return;
+/// Draws the buttons that hold the next token of the chosen kind and the one before.
+fn step_buttons_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
+    for (icon, action) in [
+        (Icon::Right, KindAction::Next),
+        (Icon::Left, KindAction::Previous),
+    ] {
+        let name = step_button_name(ui, state, action);
+        let command = Action::OfKind(action).command(state);
+        let button = |ui: &mut Ui| icon_button(ui, icon, &name);
+        let shown = ui.add_enabled_ui(command.is_ok(), button);
+        match command {
+            Ok(command) => commands.extend(shown.inner.clicked().then_some(command)),
+            Err(reason) => {
+                shown.inner.on_disabled_hover_text(reason);
+            }
+        }
     }
+}
+
+/// Shows a label and the badge of its pane, unless the tabs leave no space in a narrow window. The
+/// second, short label is shown if only that leaves room for the kind.
+fn step_label_ui(ui: &mut Ui, place: usize, labels: [&str; 2]) {
+    let room = ui.available_width() - SMALL_BADGE - 16.0;
+    let fits = |label: &&str, kept: f32| Face::Small.width(ui, label) + kept <= room;
+    let beside_kind = labels.into_iter().find(|label| fits(label, KIND_CHIP));
+    let Some(label) = beside_kind.or(labels.into_iter().find(|label| fits(label, 0.0))) else {
+        return;
+    };
     ui.label(Face::Small.text(label).color(Theme::of(ui).text_2));
     ui.add_space(2.0);
     badge(ui, place, SMALL_BADGE);

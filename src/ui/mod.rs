@@ -24,6 +24,7 @@ mod fit;
 mod help;
 pub(crate) mod history;
 pub(crate) mod keys;
+mod kinds;
 mod layout;
 mod lessons;
 mod lint_notice;

@@ -8,7 +8,7 @@ use super::pane_footer::{edit_footer_ui, footer_ui, message_footer_ui};
 use super::pane_header::header_ui;
 use super::pane_model::{MODEL_LINE, at_bottom_ui, model_notice_ui, pane_model_ui};
 use super::token_text::{
-    EditEnd, PaneText, TextEnd, TokenTextInput, TokenTextResponse, text_height,
+    EditEnd, KindMarks, PaneText, TextEnd, TokenTextInput, TokenTextResponse, text_height,
 };
 use super::turns::turns_ui;
 use crate::design::child_ui::child_ui;
@@ -353,6 +353,10 @@ fn text_end(state: &AppState, pane: &Pane, place: usize) -> TextEnd {
     }
 }
 
+fn is_latest(pane: &Pane, text: &Generation) -> bool {
+    pane.latest().is_some_and(|latest| std::ptr::eq(latest, text))
+}
+
 pub(super) fn text_input<'a>(
     ui: &Ui,
     frame: PaneFrame,
@@ -363,6 +367,7 @@ pub(super) fn text_input<'a>(
     let pin = state.pin.filter(|_| state.pinned().is_some());
     let pinned_here = pin.filter(|pin| Some(pin.pane) == pane.map(|pane| pane.id));
     let pinned_elsewhere = pin.filter(|_| pinned_here.is_none());
+    let kind = state.view.kind.filter(|_| !state.lessons.hides_evidence());
     TokenTextInput {
         generation,
         tint: state.view.tint,
@@ -384,13 +389,21 @@ pub(super) fn text_input<'a>(
         n_dimmed: frame.fork_step.filter(|_| dims_shared(state)).unwrap_or(0),
         looping: pane.and_then(|pane| pane.text_metrics()?.repetition.as_ref()),
         what_ifs: pane.and_then(Pane::what_ifs),
+        kind: kind.zip(pane).map(|(kind, pane)| KindMarks {
+            kinds: pane.kinds(),
+            kind,
+        }),
         show_marks: state.view.show_marks,
         has_cards: state.branches.dialog.is_none(),
         can_branch: pane.is_some_and(|pane| {
             let (pane, step) = (pane.id, 0);
             state.can_branch(Pin { pane, step })
         }),
-        end: pane.map_or(TextEnd::Plain, |pane| text_end(state, pane, frame.place)),
+        end: match pane {
+            // What is written next follows the last turn only.
+            Some(pane) if is_latest(pane, generation) => text_end(state, pane, frame.place),
+            _ => TextEnd::Plain,
+        },
         pane_color: Theme::of(ui).pane(frame.place),
     }
 }

@@ -201,6 +201,7 @@ fn quiet_input<'a>(
         n_dimmed: 0,
         looping: None,
         what_ifs: None,
+        kind: None,
         show_marks: state.view.show_marks,
         has_cards: false,
         can_branch: false,

@@ -5,6 +5,37 @@ use crate::decoding::{ChainConfig, Coins, Draw, History, Picked, TokenId, WhatIf
 use crate::generation::hosts::STEPS;
 use crate::generation::{PromptRecord, Step};
 
+/// Whether other settings would have changed a token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WhatIfVerdict {
+    /// They would have picked the same token.
+    Same,
+    /// They would have picked another token.
+    Changed,
+    /// Unknown, but most likely the same token.
+    Unsure,
+    /// Unknown, but most likely another token.
+    LikelyChanged,
+}
+
+impl WhatIfVerdict {
+    /// Compares a step's token with the one that other settings would have picked; `None` if that is
+    /// unknown.
+    pub fn of(step: &Step, outcome: Option<WhatIf>) -> Self {
+        if step.trace.draw.is_by_hand() {
+            // The user picked it, whatever the settings are.
+            return Self::Same;
+        }
+        match outcome {
+            Some(WhatIf::Exact(token)) if token == step.token => Self::Same,
+            Some(WhatIf::Exact(_)) => Self::Changed,
+            Some(WhatIf::Unrecorded) if step.trace.raw.knows(step.token) => Self::Changed,
+            Some(WhatIf::Bounded(token)) if token != step.token => Self::LikelyChanged,
+            Some(WhatIf::Bounded(_) | WhatIf::Unrecorded) | None => Self::Unsure,
+        }
+    }
+}
+
 /// For each step of a text, finds the token that another chain and seed would have sampled after
 /// the same preceding tokens. Steps are fed one by one, so a growing text can be followed.
 #[derive(Debug, Clone, PartialEq)]

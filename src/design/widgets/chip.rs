@@ -20,6 +20,7 @@ use crate::design::theme::Theme;
 pub struct Chip<'a> {
     value: &'a str,
     label: &'a str,
+    aside: &'a str,
     name: &'a str,
     chevron: bool,
     open: bool,
@@ -34,6 +35,7 @@ impl<'a> Chip<'a> {
         Self {
             value,
             label: "",
+            aside: "",
             name: value,
             chevron: false,
             open: false,
@@ -46,6 +48,12 @@ impl<'a> Chip<'a> {
     /// Adds a label before the value.
     pub const fn label(mut self, label: &'a str) -> Self {
         self.label = label;
+        self
+    }
+
+    /// Adds words after the value.
+    pub const fn aside(mut self, aside: &'a str) -> Self {
+        self.aside = aside;
         self
     }
 
@@ -85,6 +93,21 @@ impl<'a> Chip<'a> {
         self
     }
 
+    /// Returns its width in points, if its value is not truncated.
+    pub fn width(&self, ui: &Ui) -> f32 {
+        (self.around(ui) + Face::Small.width(ui, self.value)).ceil()
+    }
+
+    /// Returns the width of everything but the value.
+    fn around(&self, ui: &Ui) -> f32 {
+        let beside = |text: &str| match text {
+            "" => 0.0,
+            text => Face::Small.width(ui, text) + GAP,
+        };
+        let chevron = if self.chevron { CHEVRON + GAP } else { 0.0 };
+        2.0 * PADDING + beside(self.label) + beside(self.aside) + chevron
+    }
+
     const fn colors(&self, theme: &Theme) -> ControlColors {
         if self.open {
             ControlColors {
@@ -106,14 +129,13 @@ const CHEVRON: f32 = 12.0;
 impl Widget for Chip<'_> {
     fn ui(self, ui: &mut Ui) -> Response {
         let font = Face::Small.font();
-        let label = (!self.label.is_empty()).then(|| {
-            let text = self.label.to_owned();
-            ui.painter()
-                .layout_no_wrap(text, font.clone(), Color32::PLACEHOLDER)
+        let around = self.around(ui);
+        let [label, aside] = [self.label, self.aside].map(|text| {
+            (!text.is_empty()).then(|| {
+                ui.painter()
+                    .layout_no_wrap(text.to_owned(), font.clone(), Color32::PLACEHOLDER)
+            })
         });
-        let label_width = label.as_ref().map_or(0.0, |label| label.size().x + GAP);
-        let chevron_width = if self.chevron { CHEVRON + GAP } else { 0.0 };
-        let around = 2.0 * PADDING + label_width + chevron_width;
         let mut job = egui::text::LayoutJob::simple_singleline(
             self.value.to_owned(),
             font,
@@ -139,11 +161,16 @@ impl Widget for Chip<'_> {
         let middle = |height: f32| rect.center().y - height / 2.0;
         if let Some(label) = label {
             let at = pos2(x, middle(label.size().y));
+            x += label.size().x + GAP;
             ui.painter().galley(at, label, theme.text_3);
-            x += label_width;
         }
         let at = pos2(x, middle(value.size().y));
+        x += value.size().x + GAP;
         ui.painter().galley(at, value, text);
+        if let Some(aside) = aside {
+            let at = pos2(x, middle(aside.size().y));
+            ui.painter().galley(at, aside, theme.text_3);
+        }
         if self.chevron {
             let center = pos2(rect.right() - PADDING - CHEVRON / 2.0, rect.center().y);
             let square = Rect::from_center_size(center, Vec2::splat(CHEVRON));

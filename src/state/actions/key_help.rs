@@ -1,7 +1,7 @@
 //! The table of keys in the help and in `assets/docs/KEYS.md`, built from the actions and from the
 //! few keys that only one widget handles.
 
-use super::{Action, Shortcut};
+use super::{Action, KindAction, Shortcut};
 use crate::state::{DockTab, HelpTab, Page, SettingsTab};
 
 /// A row of the table.
@@ -64,6 +64,9 @@ fn rows() -> Vec<Row> {
         Of(vec![Action::Stop, Action::Unpin, Action::CloseRun]),
         Of(vec![Action::DrawFutures]),
         Written("← →", "previous or next token"),
+        Of([KindAction::Next, KindAction::Previous]
+            .map(Action::OfKind)
+            .to_vec()),
         Written("↑ ↓", "the same position in another pane"),
         Written("F6", "the next pane’s text (Shift F6: the one before)"),
         Of(vec![Action::Continue]),

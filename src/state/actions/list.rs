@@ -5,10 +5,10 @@ use super::conditions::{
 };
 use super::registry::{actions, first};
 use super::runs::{
-    answer_again, begin_conversation, copy_picture, export, generate, of_opened_run,
+    answer_again, begin_conversation, copy_picture, export, generate, listen_words, of_opened_run,
     run_another_seed, save_picture, show_neighboring_turn, take_lesson, write_again,
 };
-use super::{PaletteCommand, PaneAction, Shortcut};
+use super::{KindAction, PaletteCommand, PaneAction, Shortcut};
 use crate::export::ExportFormat;
 use crate::generation::formatting::pane_letter;
 use crate::lab::LabTab;
@@ -150,6 +150,15 @@ actions! {
             Ok(Command::Unpin)
         },
     }
+    OfKind(action: KindAction) {
+        name: |state| action.name(state),
+        place: "Token",
+        keys: action.shortcuts(),
+        help: "the next token of the chosen kind, or the one before",
+        page: Page::Write,
+        listed: |_| KindAction::all().map(Action::OfKind),
+        command: |state| action.command(state),
+    }
     CopyWhy {
         name: |_| "Copy why the token was chosen",
         command: |state| {
@@ -200,7 +209,7 @@ actions! {
     ShowPage(page: Page) {
         name: |_| page.name(),
         place: "Page",
-        keys: vec![Shortcut::digit_of(&Page::ALL, &page).command()],
+        keys: vec![Shortcut::numbered(&Page::ALL, &page).command()],
         help: "the pages, from left to right",
         listed: |_| Page::ALL.map(Action::ShowPage),
         command: |_| Ok(Command::Run(RunCommand::ShowPage(page))),
@@ -208,7 +217,7 @@ actions! {
     ShowTab(tab: DockTab) {
         name: |_| tab.name(),
         place: "Tab",
-        keys: vec![Shortcut::digit_of(&DockTab::ALL, &tab).alt()],
+        keys: vec![Shortcut::numbered(&DockTab::ALL, &tab).alt()],
         help: "the tabs below the texts",
         page: Page::Write,
         listed: |_| DockTab::ALL.map(Action::ShowTab),
@@ -300,11 +309,7 @@ actions! {
         command: |_| Ok(Command::Server(ServerCommand::Show)),
     }
     ListenForRequests {
-        name: |state| if state.runs.listening.is_on() {
-            "Stop listening for requests"
-        } else {
-            "Listen for requests"
-        },
+        name: |state| listen_words(state),
         command: |state| Ok(Command::Listen(ListenCommand::Switch(!state.runs.listening.is_on()))),
     }
     ShowRequests {

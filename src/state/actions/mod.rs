@@ -6,6 +6,7 @@
 
 mod conditions;
 mod key_help;
+mod kinds;
 mod list;
 mod of_pane;
 mod palette;
@@ -14,6 +15,7 @@ mod runs;
 mod shortcut;
 
 pub use key_help::{KeyHelp, key_help};
+pub use kinds::{KindAction, kind_name, no_token_words};
 pub use list::Action;
 pub use of_pane::{PaneAction, PaneMenuEntry};
 pub use palette::{Palette, PaletteCommand, PaletteRow, PaletteRun, PaneSetting};

@@ -61,6 +61,15 @@ pub(super) fn take_lesson(state: &AppState, index: usize) -> Result<Command, Str
     Ok(Command::Lesson(LessonCommand::Start(index)))
 }
 
+/// Returns the name of the switch of the endpoint.
+pub(super) fn listen_words(state: &AppState) -> &'static str {
+    if state.runs.listening.is_on() {
+        "Stop listening for requests"
+    } else {
+        "Listen for requests"
+    }
+}
+
 /// Does something with the opened run.
 pub(super) fn of_opened_run(state: &AppState, command: RunCommand) -> Result<Command, String> {
     needs_opened_run(state)?;

@@ -1,7 +1,5 @@
 //! A key with its modifiers, as plain data, so that the state does not depend on the UI toolkit.
 
-const DIGITS: [&str; 9] = ["1", "2", "3", "4", "5", "6", "7", "8", "9"];
-
 /// A key with its modifiers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shortcut {
@@ -13,7 +11,16 @@ pub struct Shortcut {
     pub key: &'static str,
 }
 
+const DIGITS: [&str; 9] = ["1", "2", "3", "4", "5", "6", "7", "8", "9"];
+
 impl Shortcut {
+    /// Returns the key of the digit that numbers a value among all values, from 1.
+    pub(super) fn numbered<T: PartialEq>(all: &[T], value: &T) -> Self {
+        let index = all.iter().position(|other| other == value);
+        let digit = index.and_then(|index| DIGITS.get(index));
+        Self::key(digit.copied().unwrap_or_default())
+    }
+
     /// Creates a shortcut without modifiers.
     pub const fn key(key: &'static str) -> Self {
         Self {
@@ -22,13 +29,6 @@ impl Shortcut {
             alt: false,
             key,
         }
-    }
-
-    /// Returns the key of the digit that numbers a value among all values, from 1.
-    pub(super) fn digit_of<T: PartialEq>(all: &[T], value: &T) -> Self {
-        let index = all.iter().position(|other| other == value);
-        let digit = index.and_then(|index| DIGITS.get(index));
-        Self::key(digit.copied().unwrap_or_default())
     }
 
     /// Adds Cmd on a Mac, Ctrl elsewhere.

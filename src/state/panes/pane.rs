@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::grammar::PaneBreak;
 use super::hand_picks::HandPicks;
+use super::kinds::PaneKinds;
 use super::lints::Lints;
 use super::measures::Measures;
 use super::solo::Solo;
@@ -45,6 +46,7 @@ pub struct Pane {
     /// Where its text breaks its grammar, or that of another pane.
     pub(in crate::state) grammar_break: PaneBreak,
     pub(in crate::state) hand_picks: HandPicks,
+    pub(in crate::state) kinds: PaneKinds,
     /// The result of the search for a watermark.
     pub(in crate::state) watermark: PaneScan,
     /// The model of its last request, if it was not the main one.
@@ -230,6 +232,7 @@ impl Pane {
             measures: Measures::default(),
             grammar_break: PaneBreak::default(),
             hand_picks: HandPicks::default(),
+            kinds: PaneKinds::default(),
             watermark: PaneScan::default(),
             running_model: None,
             server_notes: Vec::new(),
@@ -307,6 +310,12 @@ impl Pane {
     pub(in crate::state) fn has_hand_picks(&self) -> bool {
         self.generation()
             .is_some_and(|text| self.hand_picks.any_in(text))
+    }
+
+    /// Returns the kinds of the tokens of its text, as of the last
+    /// [`AppState::review`](crate::state::AppState::review).
+    pub const fn kinds(&self) -> &PaneKinds {
+        &self.kinds
     }
 
     /// Returns what the pane's settings would have changed in its text, as of the last

@@ -1,5 +1,5 @@
 //! Brings everything derived from the panes up to date before a frame: divergence, lints,
-//! metrics, what-if, comparisons and the smallest change.
+//! metrics, kinds of tokens, what-if, comparisons and the smallest change.
 
 use super::all::Panes;
 use super::comparison::Comparison;
@@ -24,13 +24,13 @@ pub(in crate::state) struct Review {
 }
 
 impl Review {
-    /// Updates what the dock shows in this tab: the comparisons and the smallest change while
-    /// `has_time` returns true. Returns whether these are complete.
+    /// Updates what the dock shows in this tab: the comparisons, and the smallest change at the step
+    /// that is explained, while `has_time` returns true. Returns whether these are complete.
     pub(in crate::state) fn update(
         &mut self,
         panes: &Panes,
         tab: DockTab,
-        shown_step: Option<(usize, usize)>,
+        explained: Option<(usize, usize)>,
         has_time: &mut impl FnMut() -> bool,
     ) -> bool {
         self.comparison.update(panes);
@@ -41,13 +41,12 @@ impl Review {
             self.pairs.clear();
         }
         complete &= self.draws.as_mut().is_none_or(ShownDraws::go_on);
-        let shown_step = shown_step.filter(|_| matches!(tab, DockTab::Xray | DockTab::Branches));
-        WhySearch::update(&mut self.why, panes, shown_step, has_time) && complete
+        WhySearch::update(&mut self.why, panes, explained, has_time) && complete
     }
 }
 
 impl Panes {
-    /// Updates all lints and metrics, and evaluates what-ifs while `has_time` returns true. Returns
+    /// Updates all lints and metrics, and evaluates kinds and what-ifs while `has_time` returns true. Returns
     /// whether these are complete.
     pub(in crate::state) fn update(
         &mut self,
@@ -72,6 +71,7 @@ impl Panes {
                 measures,
                 grammar_break,
                 hand_picks,
+                kinds,
                 watermark,
                 ..
             } = pane;
@@ -83,6 +83,7 @@ impl Panes {
             measures.update(shown, status.is_writing());
             watermark.update(looked_for, shown);
             hand_picks.update(shown);
+            complete &= kinds.update(shown, has_time);
             grammar_break.update(shared_rule.as_ref(), shown);
             let seed = settings.seed.unwrap_or(shared_seed);
             let will_be_replaced = status.running().is_some() && !status.is_writing();

@@ -1,23 +1,10 @@
 //! What-if: which tokens of a pane's text its current settings would have changed, evaluated once
 //! per change of the settings.
 
-use crate::analysis::WhatIfReader;
+use crate::analysis::{WhatIfReader, WhatIfVerdict};
 use crate::decoding::{ChainConfig, Selector, Stage, WhatIf};
 use crate::generation::{Generation, Step};
 use crate::state::TextMark;
-
-/// Whether other settings would have changed a token.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WhatIfVerdict {
-    /// They would have picked the same token.
-    Same,
-    /// They would have picked another token.
-    Changed,
-    /// Unknown, but most likely the same token.
-    Unsure,
-    /// Unknown, but most likely another token.
-    LikelyChanged,
-}
 
 /// The token that other settings would have picked at one step.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -150,7 +137,7 @@ impl WhatIfs {
         let verdict = if step.trace.draw.is_given() {
             given_verdict(reader.prob(index, step, step.token))
         } else {
-            verdict_of(step, outcome)
+            WhatIfVerdict::of(step, outcome)
         };
         let index = Some(index);
         match verdict {
@@ -242,20 +229,6 @@ const fn given_verdict(prob: Option<[f64; 2]>) -> WhatIfVerdict {
         Some([_, most]) if most <= 0.0 => WhatIfVerdict::Changed,
         Some([least, _]) if least > 0.0 => WhatIfVerdict::Same,
         Some(_) | None => WhatIfVerdict::Unsure,
-    }
-}
-
-fn verdict_of(step: &Step, outcome: Option<WhatIf>) -> WhatIfVerdict {
-    if step.trace.draw.is_by_hand() {
-        // The user picked it, whatever the settings are.
-        return WhatIfVerdict::Same;
-    }
-    match outcome {
-        Some(WhatIf::Exact(token)) if token == step.token => WhatIfVerdict::Same,
-        Some(WhatIf::Exact(_)) => WhatIfVerdict::Changed,
-        Some(WhatIf::Unrecorded) if step.trace.raw.knows(step.token) => WhatIfVerdict::Changed,
-        Some(WhatIf::Bounded(token)) if token != step.token => WhatIfVerdict::LikelyChanged,
-        Some(WhatIf::Bounded(_) | WhatIf::Unrecorded) | None => WhatIfVerdict::Unsure,
     }
 }
 

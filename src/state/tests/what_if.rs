@@ -1,9 +1,10 @@
 //! Tests of what other settings would have changed in a text.
 
 use super::{asked, ready, write, written};
+use crate::analysis::WhatIfVerdict;
 use crate::decoding::{ChainConfig, WhatIf};
 use crate::generation::PaneSettings;
-use crate::state::{AppState, Command, PaneStatus, WhatIfSummary, WhatIfVerdict};
+use crate::state::{AppState, Command, PaneStatus, WhatIfSummary};
 
 fn ask(state: &mut AppState, words: &str) {
     let pane = state.panes[0].id;

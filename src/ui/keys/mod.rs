@@ -4,8 +4,8 @@ use egui::{Event, Id, Key, KeyboardShortcut, Modifiers, Popup, Response, Ui, Vie
 
 use crate::lab::{lab_keys_ui, run_command};
 use crate::state::{
-    Action, AppState, BranchCommand, Command, ConversationCommand, DockTab, HelpTab, Page,
-    PasteCommand, Pin, PinMove, RunCommand, ScoreCommand, SettingsTab, Shortcut,
+    Action, AppState, BranchCommand, Command, ConversationCommand, DockTab, HelpTab, KindAction,
+    Page, PasteCommand, Pin, PinMove, RunCommand, ScoreCommand, SettingsTab, Shortcut,
 };
 use crate::ui::loop_view::{N_PICKS, field_id, numbered_pick};
 use crate::ui::prompt_card::prompt_field_id;
@@ -153,6 +153,9 @@ pub(super) fn keys_ui(
         let actions = [Action::Continue, Action::EditText];
         action_keys_ui(ui, &actions, state, commands);
     }
+    if !ui.text_edit_focused() && !state.lessons.hides_evidence() {
+        kind_keys_ui(ui, pane, state, commands);
+    }
     // While a lesson waits for a guess, it handles the digits.
     if state.is_step_mode() && !ui.text_edit_focused() && !state.lessons.hides_evidence() {
         pick_keys_ui(ui, state, commands);
@@ -185,6 +188,21 @@ pub(super) fn keys_ui(
     for (key, direction) in ARROWS {
         if pressed(key) {
             commands.push(pin_command(state, focused, direction));
+        }
+    }
+}
+
+/// Holds the next token of the chosen kind, or the one before, in a pane's text.
+fn kind_keys_ui(ui: &Ui, place: Option<usize>, state: &AppState, commands: &mut Vec<Command>) {
+    // With Shift first: the key alone would match both.
+    for action in [KindAction::Previous, KindAction::Next] {
+        if pressed(ui, Action::OfKind(action)) {
+            let pane = place.and_then(|place| state.panes.get(place));
+            let command = match pane {
+                Some(pane) => action.command_in(pane, state),
+                None => Action::OfKind(action).command(state),
+            };
+            commands.extend(command.ok());
         }
     }
 }

@@ -164,6 +164,7 @@ fn text_ui(
         n_dimmed: 0,
         looping: None,
         what_ifs: None,
+        kind: None,
         show_marks: false,
         end: TextEnd::Plain,
         has_cards: false,

@@ -4,9 +4,10 @@ use egui::Color32;
 
 use super::{CardChoice, EditEnd, TextTop};
 use crate::analysis::TextLoop;
+use crate::analysis::token_kinds::TokenKind;
 use crate::analysis::watermark::WatermarkScan;
 use crate::generation::Generation;
-use crate::state::{Tint, WhatIfs};
+use crate::state::{PaneKinds, Tint, WhatIfs};
 
 /// The text to show and how to show it. Steps are indices.
 #[derive(Debug, Clone, Copy)]
@@ -36,6 +37,8 @@ pub struct TokenTextInput<'a> {
     pub looping: Option<&'a TextLoop>,
     /// What the current settings would have changed.
     pub what_ifs: Option<&'a WhatIfs>,
+    /// The kind of token to underline.
+    pub kind: Option<KindMarks<'a>>,
     /// Whether all whitespace has visible marks.
     pub show_marks: bool,
     /// Whether a token shows its card when it is pointed at.
@@ -45,6 +48,20 @@ pub struct TokenTextInput<'a> {
     pub end: TextEnd,
     /// The color of the cursor at the end of the text.
     pub pane_color: Color32,
+}
+
+/// The tokens of a text that are of a kind.
+#[derive(Debug, Clone, Copy)]
+pub struct KindMarks<'a> {
+    pub kinds: &'a PaneKinds,
+    pub kind: TokenKind,
+}
+
+impl KindMarks<'_> {
+    /// Returns whether a step is of the kind.
+    pub(super) fn contains(self, step: usize) -> bool {
+        self.kinds.contains(step, Some(self.kind))
+    }
 }
 
 /// What follows the last token.

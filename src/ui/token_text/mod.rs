@@ -39,7 +39,7 @@ mod word_glyphs;
 
 pub use card::CardChoice;
 pub use edit::EditEnd;
-pub use input::{TextEnd, TokenTextInput, TokenTextResponse};
+pub use input::{KindMarks, TextEnd, TokenTextInput, TokenTextResponse};
 pub use pane_text::PaneText;
 pub use turns::{TurnAction, TurnInput};
 pub(in crate::ui) use visual_order::{continues_right_to_left_word, is_right_to_left};

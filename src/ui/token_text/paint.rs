@@ -9,10 +9,11 @@ use super::TokenTextInput;
 use super::layout::Chunk;
 use super::rows::{Row, Span};
 use super::transcript::RunStyle;
+use crate::analysis::WhatIfVerdict;
 use crate::analysis::grammar::{grammar_changed, is_forced};
 use crate::design::fonts::Face;
 use crate::design::theme::Theme;
-use crate::state::{Tint, WhatIfVerdict};
+use crate::state::Tint;
 
 /// The height of a token's fill, in a row of 24 points.
 const TINT_HEIGHT: f32 = 20.0;
@@ -184,6 +185,7 @@ impl Painting<'_> {
             self.painter.line_segment(ends.map(|x| pos2(x, y)), stroke);
         }
         self.loop_line(span, rect);
+        self.kind_line(span, rect);
         if step.is_some_and(grammar_changed) {
             self.changed_line(span, rect, false);
         }
@@ -215,6 +217,21 @@ impl Painting<'_> {
         }
     }
 
+    /// Returns whether the token is of the kind that is underlined.
+    fn is_of_kind(&self, span: &Span) -> bool {
+        let marked = span.step.zip(self.input.kind);
+        marked.is_some_and(|(step, marks)| marks.contains(step))
+    }
+
+    /// Underlines a token of the chosen kind.
+    fn kind_line(&self, span: &Span, rect: Rect) {
+        if self.is_of_kind(span) {
+            let stroke = Stroke::new(2.0, self.theme.text_2);
+            let x_range = rect.shrink2(vec2(1.0, 0.0)).x_range();
+            self.painter.hline(x_range, rect.bottom() + 1.0, stroke);
+        }
+    }
+
     /// Underlines a given token that the settings cut.
     fn cut_line(&self, span: &Span, rect: Rect) {
         let steps = &self.input.generation.steps;
@@ -234,7 +251,7 @@ impl Painting<'_> {
     }
 
     /// Underlines a token that the current settings would change, dashed if they only likely would.
-    /// The line is below that of the fork.
+    /// The line is below those of the fork and of the kind.
     fn what_if(&self, span: &Span, rect: Rect) {
         let verdict = span.step.zip(self.input.what_ifs);
         let verdict = verdict.and_then(|(step, what_ifs)| what_ifs.verdict(step));
@@ -247,7 +264,9 @@ impl Painting<'_> {
 
     /// Underlines a token that would have been another one.
     fn changed_line(&self, span: &Span, rect: Rect, dashed: bool) {
-        let below = if span.step == self.input.fork_step {
+        let below = if self.is_of_kind(span) {
+            3.0
+        } else if span.step == self.input.fork_step {
             2.75
         } else {
             1.0

@@ -4,13 +4,14 @@ use egui::{Context, Event, Pos2, RawInput, Rect, Shape, Vec2, pos2, vec2};
 
 use super::layout::Layout;
 use super::transcript::{RunStyle, ShownThought, Transcript};
-use super::{TextEnd, TokenTextInput, TokenTextResponse, TokenView};
+use super::{KindMarks, TextEnd, TokenTextInput, TokenTextResponse, TokenView};
+use crate::analysis::token_kinds::TokenKind;
 use crate::decoding::ChainConfig;
 use crate::design::style;
 use crate::design::theme::Theme;
 use crate::generation::testing::{generation, generation_of};
 use crate::generation::{Generation, Piece};
-use crate::state::{Tint, WhatIfs};
+use crate::state::{PaneKinds, Tint, WhatIfs};
 
 /// Text, bytes, a character split across three tokens, blank lines, whitespace and a special token.
 fn mixed() -> Generation {
@@ -111,6 +112,7 @@ pub(super) fn input_of(generation: &Generation) -> TokenTextInput<'_> {
         looping: None,
         fork_step: None,
         what_ifs: None,
+        kind: None,
         show_marks: false,
         has_cards: true,
         can_branch: false,
@@ -371,6 +373,52 @@ fn scrolling_brings_a_token_into_view() {
     assert_eq!(bottom, Some(last));
 }
 
+/// Returns what is painted of a text.
+fn painted(input: TokenTextInput<'_>) -> Vec<Shape> {
+    let mut window = Window::new(vec2(600.0, 300.0));
+    let mut shapes = Vec::new();
+    for _ in 0..2 {
+        let output = window.ctx.run_ui(RawInput::default(), |ui| {
+            window.view.ui(ui, input);
+        });
+        shapes = output.shapes.iter().map(|it| it.shape.clone()).collect();
+        output.drop_without_applying_deltas();
+    }
+    shapes
+}
+
+#[test]
+fn tokens_of_the_chosen_kind_are_underlined_above_those_that_would_change() {
+    let words = [(" a", 0.9), (" fox", 0.01), (" ran", 0.8), (" far", 0.02)];
+    let generation = generation(&words);
+    let mut kinds = PaneKinds::default();
+    assert!(kinds.update(Some(&generation), &mut || true));
+    let mut what_ifs = WhatIfs::default();
+    assert!(what_ifs.update(&generation, &ChainConfig::greedy(), 42, &mut || true));
+    let shapes = painted(TokenTextInput {
+        kind: Some(KindMarks {
+            kinds: &kinds,
+            kind: TokenKind::Unlikely,
+        }),
+        what_ifs: Some(&what_ifs),
+        ..input_of(&generation)
+    });
+    let theme = Theme::dark_or_light(true);
+    let lines = |color| {
+        let lines = shapes.iter().filter_map(move |shape| match shape {
+            Shape::LineSegment { points, stroke } if stroke.color == color => Some(points[0].y),
+            _ => None,
+        });
+        lines.collect::<Vec<f32>>()
+    };
+    let (of_kind, changed) = (lines(theme.text_2), lines(theme.changed));
+    assert_eq!((of_kind.len(), changed.len()), (2, 2));
+    for (of_kind, changed) in of_kind.iter().zip(&changed) {
+        // Both are two points wide.
+        assert!(changed - of_kind >= 2.0);
+    }
+}
+
 #[test]
 fn tokens_that_would_change_are_underlined_above_all_tints() {
     let words = [(" a", 0.9), (" fox", 0.1), (" ran", 0.8), (" far", 0.05)];
@@ -378,24 +426,14 @@ fn tokens_that_would_change_are_underlined_above_all_tints() {
     let mut what_ifs = WhatIfs::default();
     let greedy = ChainConfig::greedy();
     assert!(what_ifs.update(&generation, &greedy, 42, &mut || true));
-    let mut window = Window::new(vec2(600.0, 300.0));
     let theme = Theme::dark_or_light(true);
-    let mut shapes = Vec::new();
-    for _ in 0..2 {
-        let output = window.ctx.run_ui(RawInput::default(), |ui| {
-            let what_ifs = Some(&what_ifs);
-            let input = TokenTextInput {
-                what_ifs,
-                ..input_of(&generation)
-            };
-            window.view.ui(ui, input);
-        });
-        shapes.clone_from(&output.shapes);
-        output.drop_without_applying_deltas();
-    }
+    let shapes = painted(TokenTextInput {
+        what_ifs: Some(&what_ifs),
+        ..input_of(&generation)
+    });
     let indices = |matches: &dyn Fn(&Shape) -> bool| -> Vec<usize> {
         let shapes = shapes.iter().enumerate();
-        let found = shapes.filter(|(_, clipped)| matches(&clipped.shape));
+        let found = shapes.filter(|(_, shape)| matches(shape));
         found.map(|(index, _)| index).collect()
     };
     let underlines = indices(

@@ -464,6 +464,7 @@ fn dimmed(answer: TokenTextInput<'_>) -> TokenTextInput<'_> {
         n_dimmed: answer.generation.steps.len(),
         tint: crate::state::Tint::None,
         what_ifs: None,
+        kind: None,
         looping: None,
         has_cards: false,
         ..answer

@@ -24,7 +24,7 @@ pub(super) const SPEC: TrendSpec = TrendSpec {
 /// Returns the difference between the log-probabilities of the two most likely tokens before the
 /// chain, which is also the difference between their logits. Returns `None` if the second is impossible, or if a server reported
 /// fewer than two tokens.
-fn margin_nats(trace: &Trace) -> Option<f64> {
+pub(in crate::analysis) fn margin_nats(trace: &Trace) -> Option<f64> {
     let [first, second, ..] = trace.raw.head.as_slice() else {
         return None;
     };

@@ -13,6 +13,7 @@ mod watermark;
 use serde::{Deserialize, Serialize};
 
 pub use self::kept::KeptMass;
+pub(super) use self::margin::margin_nats;
 pub use self::millis::{has_token_times, token_millis};
 pub use self::ranks::{RANK_BINS, rank_bin, rank_counts};
 use super::watermark::first_mark;

@@ -61,7 +61,7 @@ fn allowed_words(report: &GrammarReport, step: &Step) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::sync::Arc;
 
     use crate::analysis::Why;
@@ -75,7 +75,7 @@ mod tests {
 
     /// A text of one token that was drawn under a grammar from the probabilities of " the", " a",
     /// " little" and " house".
-    fn drawn(rule: &str, mode: GrammarMode, probs: [f32; 4]) -> Generation {
+    pub(in crate::analysis) fn drawn(rule: &str, mode: GrammarMode, probs: [f32; 4]) -> Generation {
         let mut text = generation(&[(" fox", 0.5)]);
         let words = text
             .vocabulary

@@ -4,7 +4,7 @@ mod grammar;
 mod margin;
 mod smallest_change;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 use crate::decoding::{Filter, KnownStageNumbers, Selector, StageReport, TokenId, Trace};
 use crate::generation::formatting::{counted, grouped, ordinal, pane_letter, percent, quoted};

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+pub(in crate::analysis) use super::grammar::tests::drawn;
 use super::{Why, smallest_change_words};
 use crate::analysis::SmallestChange;
 use crate::decoding::filters::{Phrase, Temperature, ThinkingBudget, TopK, TopP};
@@ -14,7 +15,7 @@ use crate::generation::Generation;
 use crate::generation::testing::{generation, scored};
 
 /// A text of one token that this chain sampled from known probabilities with a known seed.
-fn sampled(chain: ChainConfig, seed: u64) -> Generation {
+pub(in crate::analysis) fn sampled(chain: ChainConfig, seed: u64) -> Generation {
     let mut text = generation(&[(" fox", 0.5)]);
     let mut probs = [1e-6_f32; 8];
     // " the", " a", " little", " house", " fox"
@@ -33,7 +34,7 @@ fn sampled(chain: ChainConfig, seed: u64) -> Generation {
 }
 
 /// The first seed whose coin lies in this range.
-fn seed(coin: std::ops::Range<f64>) -> u64 {
+pub(in crate::analysis) fn seed(coin: std::ops::Range<f64>) -> u64 {
     let coins = |seed| Coins { seed, position: 3 };
     (0..1_000_000)
         .find(|seed| coin.contains(&coins(*seed).draw()))
