@@ -402,7 +402,9 @@ fn step_label_ui(ui: &mut Ui, place: usize, labels: [&str; 2]) {
     let Some(label) = beside_kind.or(labels.into_iter().find(|label| fits(label, 0.0))) else {
         return;
     };
-    ui.label(Face::Small.text(label).color(Theme::of(ui).text_2));
+    let [name, _] = labels;
+    ui.label(Face::Small.text(label).color(Theme::of(ui).text_2))
+        .accessible_name(name);
     ui.add_space(2.0);
     badge(ui, place, SMALL_BADGE);
 }

@@ -1,6 +1,8 @@
 //! Turns text into token ids, and lists the text of each token.
 
-use std::sync::{Arc, Weak};
+mod weak;
+
+use std::sync::Arc;
 
 use tokenizers::{AddedToken, DecoderWrapper, Encoding, ModelWrapper, Tokenizer as HfTokenizer};
 
@@ -171,20 +173,6 @@ impl Tokenizer {
         }
     }
 
-    /// Returns a reference that does not keep the tokenizer in memory.
-    fn downgrade(&self) -> WeakTokenizer {
-        WeakTokenizer {
-            splitter: match &self.splitter {
-                Splitter::Crate(inner) => WeakSplitter::Crate(Arc::downgrade(inner)),
-                Splitter::SentencePiece(inner) => {
-                    WeakSplitter::SentencePiece(Arc::downgrade(inner))
-                }
-            },
-            ends: self.ends.clone(),
-            growth: self.growth,
-        }
-    }
-
     /// Returns the number of entries, including added tokens.
     pub fn n_tokens(&self) -> usize {
         match &self.splitter {
@@ -226,32 +214,6 @@ impl Tokenizer {
         let weak = self.downgrade();
         Vocabulary::new(pieces.collect())
             .with_encoder(move |text, framing| weak.upgrade()?.encode_framed(text, framing).ok())
-    }
-}
-
-/// A tokenizer that others own.
-struct WeakTokenizer {
-    splitter: WeakSplitter,
-    ends: Ends,
-    growth: f64,
-}
-
-enum WeakSplitter {
-    Crate(Weak<HfTokenizer>),
-    SentencePiece(Weak<SentencePieceTokenizer>),
-}
-
-impl WeakTokenizer {
-    /// Returns the tokenizer, unless its owners are gone.
-    fn upgrade(&self) -> Option<Tokenizer> {
-        let splitter = match &self.splitter {
-            WeakSplitter::Crate(inner) => Splitter::Crate(inner.upgrade()?),
-            WeakSplitter::SentencePiece(inner) => Splitter::SentencePiece(inner.upgrade()?),
-        };
-        Some(Tokenizer {
-            growth: self.growth,
-            ..Tokenizer::with_ends(splitter, self.ends.clone())
-        })
     }
 }
 

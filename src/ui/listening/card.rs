@@ -118,9 +118,15 @@ fn fields_ui(
     request: &RecordedRequest,
     commands: &mut Vec<Command>,
 ) {
-    let usual = USUAL.iter().map(|(name, _)| *name);
+    // At its own path, llama-server has other defaults.
+    let n_usual = if request.target.contains("/v1/") || request.target.contains("/chat/") {
+        USUAL.len()
+    } else {
+        0
+    };
+    let usual = USUAL.iter().take(n_usual).map(|(name, _)| *name);
     let others = request.fields.keys().map(String::as_str);
-    let others = others.filter(|name| !USUAL.iter().any(|(usual, _)| usual == name));
+    let others = others.filter(|name| !USUAL.iter().take(n_usual).any(|(usual, _)| usual == name));
     for name in usual.chain(others) {
         let sent = request.fields.get(name);
         let now = opened.request_fields.get(name);

@@ -138,8 +138,8 @@ fn a_response_says_why_it_ended_and_how_many_tokens_it_has() {
         let probs = response["completion_probabilities"].as_array().unwrap();
         assert_eq!(probs.len(), 2);
         assert_eq!(probs[0]["id"], ids[0]);
-        let error = probs[0]["logprob"].as_f64().unwrap() - 0.5_f64.ln();
-        assert!(error.abs() < 1e-2, "{error}");
+        let error = probs[0]["logprob"].as_f64().unwrap() - text.steps[0].trace.raw_prob.ln();
+        assert!(error.abs() < 1e-6, "{error}");
         assert_eq!(probs[0]["bytes"], json!(b"Once"));
         assert_eq!(probs[0]["top_logprobs"].as_array().unwrap().len(), 1);
     }
