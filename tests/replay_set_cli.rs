@@ -111,7 +111,7 @@ fn a_run_that_contradicts_itself_is_counted_apart() {
         printed.contains("changed.json  8 tokens  This file contradicts itself"),
         "{printed}"
     );
-    assert!(printed.contains("1 of 2 runs are the same, token for token; 1 contradicts itself"));
+    assert!(printed.contains("1 of 2 runs is the same, token for token; 1 contradicts itself"));
 }
 
 #[test]

@@ -253,6 +253,7 @@ impl ReplaySet {
     /// Sums up: "38 of 40 runs are the same, token for token; 1 differs, 1 can’t be replayed".
     fn sum(&self) -> String {
         let [n_same, n_runs] = [self.n_same(), self.runs.len()].map(|n| grouped(n as f64));
+        let verb = if self.n_same() == 1 { "is" } else { "are" };
         let count = |result: &str| self.runs.iter().filter(|run| run.result == result).count();
         let others = [
             (count("different"), "differs", "differ"),
@@ -274,7 +275,7 @@ impl ReplaySet {
                 format!("{} {verb}", grouped(n as f64))
             })
             .collect();
-        let same = format!("{n_same} of {n_runs} runs are the same, token for token");
+        let same = format!("{n_same} of {n_runs} runs {verb} the same, token for token");
         if others.is_empty() {
             same
         } else {
