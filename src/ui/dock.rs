@@ -42,6 +42,9 @@ pub(super) struct DockFrame {
 /// The minimum width for the choice of what the score shows and the buttons of the pinned token.
 const MIN_SCORE_CHOICE: f32 = 220.0;
 
+/// The width of the chip of the kind when only its numbers are shown, in points.
+const KIND_CHIP: f32 = 96.0;
+
 /// Draws the dock. `hovered` is the step hovered in a pane's text. Returns the step hovered in a
 /// plot.
 pub(super) fn dock_ui(
@@ -329,7 +332,7 @@ fn shown_step_ui(ui: &mut Ui, frame: DockFrame, state: &AppState, commands: &mut
         && state.view.dock_tab == DockTab::Loop
         && let Some((place, label)) = strategy_label(state)
     {
-        return step_label_ui(ui, place, &label);
+        return step_label_ui(ui, place, [&label, &label]);
     }
     let shown = state.shown_step().and_then(|(place, step)| {
         let generation = state.panes.get(place)?.generation()?;
@@ -362,12 +365,13 @@ fn shown_step_ui(ui: &mut Ui, frame: DockFrame, state: &AppState, commands: &mut
         && state.view.dock_tab == DockTab::Loop
         && state.sampler_place() == Some(place)
         && state.upcoming(place).is_some();
-    let label = if is_ahead {
-        format!("Token {}, before the draw", n_steps + 1)
+    if is_ahead {
+        let label = format!("Token {}, before the draw", n_steps + 1);
+        step_label_ui(ui, place, [&label, &label]);
     } else {
-        format!("Token {} of {n_steps}", step + 1)
-    };
-    step_label_ui(ui, place, &label);
+        let short = format!("{} of {n_steps}", step + 1);
+        step_label_ui(ui, place, [&format!("Token {short}"), &short]);
+    }
 }
 
 /// Draws the buttons that hold the next token of the chosen kind and the one before.
@@ -389,11 +393,15 @@ fn step_buttons_ui(ui: &mut Ui, state: &AppState, commands: &mut Vec<Command>) {
     }
 }
 
-/// Shows a label and the badge of its pane, unless the tabs leave no space in a narrow window.
-fn step_label_ui(ui: &mut Ui, place: usize, label: &str) {
-    if ui.available_width() < Face::Small.width(ui, label) + SMALL_BADGE + 16.0 {
+/// Shows a label and the badge of its pane, unless the tabs leave no space in a narrow window. The
+/// second, short label is shown if only that leaves room for the kind.
+fn step_label_ui(ui: &mut Ui, place: usize, labels: [&str; 2]) {
+    let room = ui.available_width() - SMALL_BADGE - 16.0;
+    let fits = |label: &&str, kept: f32| Face::Small.width(ui, label) + kept <= room;
+    let beside_kind = labels.into_iter().find(|label| fits(label, KIND_CHIP));
+    let Some(label) = beside_kind.or(labels.into_iter().find(|label| fits(label, 0.0))) else {
         return;
-    }
+    };
     ui.label(Face::Small.text(label).color(Theme::of(ui).text_2));
     ui.add_space(2.0);
     badge(ui, place, SMALL_BADGE);

@@ -363,7 +363,9 @@ pub(super) fn text_input<'a>(
     let pin = state.pin.filter(|_| state.pinned().is_some());
     let pinned_here = pin.filter(|pin| Some(pin.pane) == pane.map(|pane| pane.id));
     let pinned_elsewhere = pin.filter(|_| pinned_here.is_none());
-    let kind = state.view.kind.filter(|_| !state.lessons.hides_evidence());
+    let shown = state.shown_step().map(|(place, _)| place);
+    let has_kind = shown == Some(frame.place) && !state.lessons.hides_evidence();
+    let kind = state.view.kind.filter(|_| has_kind);
     TokenTextInput {
         generation,
         tint: state.view.tint,

@@ -7,7 +7,7 @@ use egui::{
 };
 
 use super::strip::StripTokens;
-use super::{line, put};
+use super::{INDENT, line, put};
 use crate::analysis::token_kinds::{TokenKind, coin_of, without_settings};
 use crate::decoding::{FinalProb, TokenId, WhatIf};
 use crate::design::child_ui::child_ui;
@@ -21,9 +21,6 @@ use crate::ui::why;
 
 const ROW: f32 = 21.0;
 const HEADS: f32 = 20.0;
-
-/// The space beside the text of a row, in points.
-const INDENT: f32 = 6.0;
 
 /// How many tokens before a token are shown with it.
 const N_BEFORE: usize = 4;
@@ -55,7 +52,10 @@ pub(in crate::ui) fn kind_list_ui(
     if let Some(right) = right {
         why::why_ui(ui, right, state, commands);
     }
-    let inside = Rect::from_min_max(left.min + vec2(14.0, 8.0), left.max - vec2(10.0, 2.0));
+    let inside = Rect::from_min_max(
+        left.min + vec2(14.0 - INDENT, 8.0),
+        left.max - vec2(10.0, 2.0),
+    );
     let mut ui = child_ui(ui, inside, "tokens of a kind");
     ui.spacing_mut().item_spacing.y = 0.0;
     let steps: Vec<usize> = pane.kinds().steps(Some(kind)).collect();
@@ -94,6 +94,7 @@ impl KindList<'_> {
         let (words, unknown) = (self.words(), self.unknown_words());
         let head = ui.horizontal(|ui| {
             ui.set_height(20.0);
+            ui.add_space(INDENT);
             let name = Face::SmallMedium.text(self.kind.name()).color(theme.text_1);
             ui.label(name);
             let words = Face::Small.text(format!("{words}{unknown}"));
@@ -105,7 +106,10 @@ impl KindList<'_> {
         if self.steps.is_empty() {
             let words = format!("{}.", no_token_words(self.kind, self.pane));
             ui.add_space(6.0);
-            ui.label(Face::Small.text(words).color(theme.text_3));
+            ui.horizontal(|ui| {
+                ui.add_space(INDENT);
+                ui.label(Face::Small.text(words).color(theme.text_3));
+            });
             return None;
         }
         ui.add_space(3.0);
@@ -154,27 +158,26 @@ impl KindList<'_> {
         let has_moved = shown.flatten() != now;
         ui.data_mut(|data| data.insert_temp(moved_id, now));
         let mut chosen = None;
-        ScrollArea::vertical()
-            .auto_shrink(false)
-            .show_viewport(ui, |ui, viewport| {
-                let top = ui.max_rect().left_top();
-                ui.set_height(self.steps.len() as f32 * ROW);
+        ScrollArea::vertical().auto_shrink(false).show_rows(
+            ui,
+            ROW,
+            self.steps.len(),
+            |ui, visible| {
+                let area = ui.max_rect();
                 let row_rect = |row: usize| {
-                    let size = vec2(ui.max_rect().width(), ROW);
-                    Rect::from_min_size(top + vec2(0.0, row as f32 * ROW), size)
+                    let top = area.top() + (row as f32 - visible.start as f32) * ROW;
+                    Rect::from_min_size(pos2(area.left(), top), vec2(area.width(), ROW))
                 };
                 if let Some(row) = held.filter(|_| has_moved) {
                     ui.scroll_to_rect(row_rect(row), None);
                 }
-                let first = (viewport.min.y / ROW).floor().max(0.0) as usize;
-                let n_visible = (viewport.height() / ROW).ceil() as usize + 1;
-                let visible = self.steps.iter().enumerate().skip(first).take(n_visible);
-                for (row, step) in visible {
-                    if self.row_ui(ui, row_rect(row), columns, *step) {
-                        chosen = Some(*step);
-                    }
+                for row in visible.clone() {
+                    let step = self.steps.get(row).copied();
+                    let step = step.filter(|step| self.row_ui(ui, row_rect(row), columns, *step));
+                    chosen = chosen.or(step);
                 }
-            });
+            },
+        );
         chosen
     }
 

@@ -2,7 +2,8 @@
 
 use egui::emath::Rangef;
 use egui::{
-    Color32, Frame, Margin, Popup, Rect, Response, Role, Sense, Stroke, Ui, WidgetInfo, pos2, vec2,
+    Color32, Frame, Margin, Popup, Rect, Response, Role, Sense, Separator, Stroke, Ui, WidgetInfo,
+    pos2, vec2,
 };
 
 use super::{line, put};
@@ -19,6 +20,9 @@ use crate::ui::keys::key_words;
 
 const WIDTH: f32 = 340.0;
 const ROW: f32 = 28.0;
+
+/// The height of a key in the foot of the menu, in points.
+const KEY: f32 = 18.0;
 
 /// The space beside the chip, in points.
 const GAP: f32 = 8.0;
@@ -50,9 +54,10 @@ pub(in crate::ui) fn kind_chip_ui(ui: &mut Ui, state: &AppState, commands: &mut 
         None => name.to_owned(),
     };
     let whole = Chip::new(name).aside(&numbers).name(&spoken).chevron();
-    let short = kind.map(|_| Chip::new(&numbers).name(&spoken).chevron());
+    let few = if kind.is_some() { &numbers } else { "Every" };
+    let short = Chip::new(few).name(&spoken).chevron();
     let room = ui.available_width() - GAP;
-    let mut fitting = [Some(whole), short].into_iter().flatten();
+    let mut fitting = [whole, short].into_iter();
     let Some(chip) = fitting.find(|chip| chip.width(ui) <= room) else {
         return;
     };
@@ -105,14 +110,12 @@ fn menu_ui(
             ui.close();
         }
         if kind.is_none() {
-            ui.add_space(4.0);
-            ui.separator();
-            ui.add_space(4.0);
+            ui.add(Separator::default().spacing(9.0));
         }
     }
-    ui.add_space(4.0);
-    ui.separator();
-    ui.add_space(6.0);
+    ui.add(Separator::default().spacing(9.0));
+    ui.spacing_mut().interact_size.y = KEY;
+    ui.add_space(2.0);
     ui.horizontal(|ui| {
         ui.add_space(8.0);
         for (action, words) in [
@@ -133,7 +136,7 @@ fn key_ui(ui: &mut Ui, key: &str) {
     Frame::new()
         .stroke(Stroke::new(1.0, theme.stroke_2))
         .corner_radius(4)
-        .inner_margin(Margin::symmetric(4, 0))
+        .inner_margin(Margin::symmetric(5, 0))
         .show(ui, |ui| ui.label(text));
 }
 
@@ -174,7 +177,7 @@ impl KindRow {
         response
             .widget_info(|| WidgetInfo::selected(Role::MenuItem, true, selected, spoken.as_str()));
         if ui.is_rect_visible(rect) {
-            self.paint(ui, rect, &response, (&number, &aside), selected);
+            self.paint(ui, &response, (&number, &aside), selected);
         }
         let Some(kind) = self.kind else {
             return response;
@@ -189,15 +192,9 @@ impl KindRow {
         })
     }
 
-    fn paint(
-        &self,
-        ui: &Ui,
-        rect: Rect,
-        response: &Response,
-        (number, aside): (&str, &str),
-        selected: bool,
-    ) {
+    fn paint(&self, ui: &Ui, response: &Response, (number, aside): (&str, &str), selected: bool) {
         let theme = Theme::of(ui);
+        let rect = response.rect;
         let fill = if selected {
             theme.surface_3
         } else {

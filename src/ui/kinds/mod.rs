@@ -17,6 +17,9 @@ use crate::design::fonts::Face;
 pub(super) use list::kind_list_ui;
 pub(super) use menu::{kind_chip_ui, step_button_name};
 
+/// The space beside the text of a row, in points.
+const INDENT: f32 = 6.0;
+
 /// Lays text out on one line, cut with an ellipsis if it does not fit.
 fn line(ui: &Ui, text: &str, face: Face, width: f32) -> Arc<Galley> {
     let mut job = LayoutJob::simple_singleline(text.to_owned(), face.font(), Color32::PLACEHOLDER);

@@ -2,6 +2,7 @@
 
 use egui::{Mesh, Rect, Role, Sense, Shape, Ui, WidgetInfo, pos2, vec2};
 
+use super::INDENT;
 use crate::design::theme::Theme;
 
 /// The height of the strip, in points.
@@ -27,7 +28,8 @@ impl StripTokens<'_> {
     /// that is next to where the strip was clicked.
     pub(super) fn ui(&self, ui: &mut Ui) -> Option<usize> {
         let size = vec2(ui.available_width(), STRIP);
-        let (rect, response) = ui.allocate_exact_size(size, Sense::CLICK);
+        let (whole, response) = ui.allocate_exact_size(size, Sense::CLICK);
+        let rect = whole.shrink2(vec2(INDENT, 0.0));
         response.widget_info(|| WidgetInfo::labeled(Role::Image, true, self.name));
         let per_token = rect.width() / self.n_tokens.max(1) as f32;
         if ui.is_rect_visible(rect) {

@@ -74,6 +74,10 @@ fn keys_step_by_kind_from_any_tab_and_arrows_by_one() {
     let (n, back) = (Modifiers::NONE, Modifiers::SHIFT);
     for tab in DockTab::ALL {
         let mut window = window_with(tab, Some(TokenKind::Unlikely), Some(1));
+        // The prompt, which had the focus, would get the letter.
+        for _ in 0..2 {
+            key(&mut window, Modifiers::NONE, Key::F6);
+        }
         for (modifiers, pressed, step) in [
             (n, Key::N, 3),
             (n, Key::N, 4),
@@ -87,6 +91,21 @@ fn keys_step_by_kind_from_any_tab_and_arrows_by_one() {
             assert_eq!(held(&window), Some((1, step)), "{tab:?}");
         }
         assert_eq!(window.state().view.dock_tab, tab);
+    }
+}
+
+#[test]
+fn the_chip_fits_beside_the_choices_of_a_tab() {
+    for tab in [
+        DockTab::Plots,
+        DockTab::Xray,
+        DockTab::Loop,
+        DockTab::Numbers,
+    ] {
+        let window = window_with(tab, Some(TokenKind::Unlikely), Some(1));
+        window.get_by_label("Unlikely, 1 of 3");
+        let window = window_with(tab, None, Some(1));
+        window.get_by_label("Every token");
     }
 }
 

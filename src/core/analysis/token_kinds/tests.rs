@@ -56,12 +56,11 @@ fn served(probs: &[f32], taken: Option<Taken>) -> Generation {
         position: 3,
     };
     let mut chain = SamplerChain::new(top_k(2));
-    let step = match taken {
-        Some(taken) => chain.take_served(&head, History::empty(), coins, taken),
-        None => {
-            let sampled = chain.sample_served(&head, History::empty(), coins);
-            Ok(sampled.unwrap().unwrap())
-        }
+    let step = if let Some(taken) = taken {
+        chain.take_served(&head, History::empty(), coins, taken)
+    } else {
+        let sampled = chain.sample_served(&head, History::empty(), coins);
+        Ok(sampled.unwrap().unwrap())
     };
     set_trace(&mut text, step.unwrap().trace);
     text
@@ -212,7 +211,7 @@ fn a_token_by_hand_is_not_changed_by_a_setting() {
 #[test]
 fn beams_and_drafts_have_no_coin_to_replay() {
     for by in [Taken::ByBeams(TokenId(1)), Taken::ByRatio(TokenId(1))] {
-        let text = taken(by.clone(), &PROBS);
+        let text = taken(by, &PROBS);
         assert_eq!(kinds(&text), [vec![NotFirst], vec![Changed]], "{by:?}");
         assert_eq!(coin_of(&text, 0), None);
     }
