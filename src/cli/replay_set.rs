@@ -69,10 +69,7 @@ fn run_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
         let mut found = Vec::new();
         for entry in std::fs::read_dir(path).map_err(failed)? {
             let file = entry.map_err(failed)?.path();
-            let is_run = file
-                .extension()
-                .is_some_and(|it| it.eq_ignore_ascii_case("json"));
-            if is_run && file.is_file() {
+            if is_run_name(&file) && file.is_file() {
                 found.push(file);
             }
             if found.len() > MAX_RUNS {
@@ -84,7 +81,7 @@ fn run_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     }
     match files.len() {
         0 => Err(Failure::usage(
-            "there is no run file (.json) in this folder",
+            "there is no run file (.json or .json.gz) in this folder",
         )),
         n if n > MAX_RUNS => {
             let most = grouped(MAX_RUNS as f64);
@@ -94,6 +91,14 @@ fn run_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
         }
         _ => Ok(files),
     }
+}
+
+/// Returns whether a file of this name can hold a run. Results of experiments have other names.
+fn is_run_name(file: &Path) -> bool {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let name = name.to_lowercase();
+    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    name.ends_with(".json") && !name.ends_with(".quartet-lab.json")
 }
 
 /// What became of a run.

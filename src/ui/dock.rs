@@ -403,8 +403,8 @@ fn step_label_ui(ui: &mut Ui, place: usize, labels: [&str; 2]) {
         return;
     };
     let [name, _] = labels;
-    ui.label(Face::Small.text(label).color(Theme::of(ui).text_2))
-        .accessible_name(name);
+    let label = ui.label(Face::Small.text(label).color(Theme::of(ui).text_2));
+    label.widget_info(|| WidgetInfo::labeled(Role::Label, true, name));
     ui.add_space(2.0);
     badge(ui, place, SMALL_BADGE);
 }

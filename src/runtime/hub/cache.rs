@@ -313,8 +313,9 @@ impl RepoCache {
     pub(super) fn set_main(&self, commit: &str) -> Result<(), HubError> {
         let refs = self.folder.join("refs");
         let path = refs.join("main");
-        // Other programs read this file too, so it is replaced atomically.
-        let part = refs.join("main.part");
+        // Other programs read this file too, so it is replaced atomically, and would take any other
+        // file in its folder for a branch.
+        let part = self.folder.join("main.part");
         fs::create_dir_all(&refs)
             .and_then(|()| fs::write(&part, commit))
             .and_then(|()| fs::rename(&part, &path))
