@@ -98,7 +98,8 @@ fn is_run_name(file: &Path) -> bool {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let name = name.to_lowercase();
     let name = name.strip_suffix(".gz").unwrap_or(&name);
-    name.ends_with(".json") && !name.ends_with(".quartet-lab.json")
+    let stem = name.strip_suffix(".json");
+    stem.is_some_and(|stem| !stem.ends_with(".quartet-lab"))
 }
 
 /// What became of a run.

@@ -103,6 +103,7 @@ fn frame(ctx: &Context, generation: &Generation, width: f32, views: &mut [TokenV
                 contradicts_at: None,
                 unjudged_from: None,
                 what_ifs: None,
+                kind: None,
                 show_marks: false,
                 can_branch: false,
                 has_cards: true,
